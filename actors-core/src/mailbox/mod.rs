@@ -1,0 +1,491 @@
+//! The mailbox of an actor: queue, scheduled flag and parked waker behind one small lock.
+//!
+//! Everybody pushes; only the actor's own activation takes. Which thread may do what follows from the state, and every
+//! change of it happens under the lock:
+//!
+//! | state    | the activation is                | a push of a message      | a control signal           |
+//! |----------|----------------------------------|--------------------------|----------------------------|
+//! | idle     | parked, its waker is in here     | takes the waker, wakes   | takes the waker, wakes     |
+//! | active   | in a run queue, or being polled  | queues, wakes nobody     | sets the attention flag    |
+//! | awaiting | parked in the midst of user code | queues, wakes nobody     | takes the waker, wakes     |
+//! | gone     | ended, or never to run again     | is refused               | is kept, changes nothing   |
+//!
+//! Why no wake-up is lost: the activation parks (idle, awaiting) only under the lock, and only after it has seen there
+//! that the queue is empty (idle) and the attention flag is off. A push or signal that comes before is seen, one that comes
+//! after finds the waker.
+//!
+//! What is under the lock is data: messages, wakers and verdicts leave it, and are dropped, woken or told outside. A push
+//! waits for nothing but the lock.
+//!
+//! **Batch.** When the queue is long and unbounded, the activation takes all of it at once. What it has taken but not begun
+//! is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
+//! exact.
+//!
+//! **Room.** Waiters for room are first come, first served. Room that frees is granted to the first of them there and then, so
+//! that nobody overtakes; a granted waiter that goes away passes its grant on.
+
+mod room;
+mod settings;
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Waker;
+
+use crate::sync::Mutex;
+
+use room::Room;
+pub use settings::{Mailbox, Overflow};
+
+/// A queue no longer than this is taken from one by one, without giving up its buffer.
+const SHORT: usize = 4;
+
+/// What the mailbox must know of a notice.
+pub(crate) trait Notice {
+    /// Says whether it brings a message of a user, and so counts as one.
+    fn brings_message(&self) -> bool;
+}
+
+/// An entry of the queue: a message of a user, or a notice of the system (the end of a watched actor, a piped result),
+/// which is in order with the messages but needs no room.
+#[derive(Debug)]
+pub(crate) enum Entry<M, N> {
+    Message(M),
+    Notice(Box<N>),
+}
+
+impl<M, N: Notice> Entry<M, N> {
+    fn is_notice(&self) -> bool {
+        matches!(self, Self::Notice(_))
+    }
+
+    fn is_message(&self) -> bool {
+        match self {
+            Self::Message(_) => true,
+            Self::Notice(notice) => notice.brings_message(),
+        }
+    }
+}
+
+/// Why a push was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Closed,
+    Full(Overflow),
+}
+
+/// How the pusher came by the right to push.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission {
+    /// It waits for nothing, and accepts what the overflow policy does.
+    Tell,
+    /// It waits for nothing, and wants the message back when there is no room, whatever the policy.
+    Try,
+    /// It was granted the room for this ticket.
+    Granted(u64),
+}
+
+/// What a push did, and what its caller must do now, outside the lock.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Push<M> {
+    Accepted {
+        /// To be woken: the actor was idle.
+        wake: Option<Waker>,
+        /// The victim of [`Overflow::DropOldest`], now a dead letter.
+        evicted: Option<M>,
+        /// The depth, when it has just passed the mark set for a warning.
+        deep: Option<usize>,
+    },
+    Refused(M, Refusal),
+}
+
+/// What the activation got.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Take<M, N> {
+    Entry(Entry<M, N>),
+    /// There is a control signal to look at first.
+    Attention,
+    /// There is nothing, and the waker is parked.
+    Parked,
+}
+
+/// What a wait for room came to.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Wait {
+    Granted,
+    Pending,
+    Closed,
+}
+
+#[derive(Debug)]
+enum Park {
+    Idle(Waker),
+    Active,
+    Awaiting(Waker),
+    Gone,
+}
+
+/// The mailbox proper. `M` is a message, `N` a notice, `C` the control lane: data of the actor's own making that is under
+/// the same lock.
+pub(crate) struct MailboxCell<M, N, C> {
+    /// On while there is something in the control lane that the activation has not looked at.
+    attention: AtomicBool,
+    /// How many messages the activation has taken as a batch and not begun.
+    taken: AtomicUsize,
+    inner: Mutex<Inner<M, N, C>>,
+}
+
+struct Inner<M, N, C> {
+    queue: VecDeque<Entry<M, N>>,
+    /// How many entries of the queue are notices, which take no room.
+    notices: usize,
+    /// How many entries of the queue bring a message.
+    messages: usize,
+    park: Park,
+    closed: bool,
+    accepted: u64,
+    warn_at: usize,
+    room: Option<Box<Room>>,
+    control: C,
+}
+
+impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
+    /// An open mailbox whose activation is active: about to run for the first time.
+    pub(crate) fn new(settings: &Mailbox) -> Self {
+        let room = settings.bound().map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
+        Self {
+            attention: AtomicBool::new(false),
+            taken: AtomicUsize::new(0),
+            inner: Mutex::new(Inner {
+                queue: VecDeque::new(),
+                notices: 0,
+                messages: 0,
+                park: Park::Active,
+                closed: false,
+                accepted: 0,
+                warn_at: settings.warning_depth(),
+                room,
+                control: C::default(),
+            }),
+        }
+    }
+}
+
+/// What everybody may call.
+impl<M, N: Notice, C> MailboxCell<M, N, C> {
+    pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.inner.lock().push(message, admission, taken)
+    }
+
+    /// Queues a notice, which needs no room. Gives the waker to wake, or the notice back when the mailbox is closed.
+    pub(crate) fn notify(&self, notice: Box<N>) -> Result<Option<Waker>, Box<N>> {
+        let mut inner = self.inner.lock();
+        if inner.closed {
+            return Err(notice);
+        }
+        inner.accepted += u64::from(notice.brings_message());
+        inner.enqueue(Entry::Notice(notice));
+        Ok(inner.unpark_idle())
+    }
+
+    /// Changes the control lane and draws the activation's attention to it. The closure runs under the lock.
+    ///
+    /// The waker that comes out must be woken, outside every lock.
+    #[must_use]
+    pub(crate) fn control<R>(&self, change: impl FnOnce(&mut C) -> R) -> (R, Option<Waker>) {
+        let mut inner = self.inner.lock();
+        let answer = change(&mut inner.control);
+        // Ordering: read under the lock when it matters (parking); the relaxed look between two messages may come one
+        // message late.
+        self.attention.store(true, Ordering::Relaxed);
+        let wake = match mem::replace(&mut inner.park, Park::Active) {
+            Park::Idle(waker) | Park::Awaiting(waker) => Some(waker),
+            Park::Active => None,
+            Park::Gone => {
+                inner.park = Park::Gone;
+                None
+            }
+        };
+        (answer, wake)
+    }
+
+    /// Changes the control lane without drawing attention to it.
+    pub(crate) fn amend<R>(&self, change: impl FnOnce(&mut C) -> R) -> R {
+        change(&mut self.inner.lock().control)
+    }
+
+    /// Looks at the control lane.
+    pub(crate) fn peek<R>(&self, look: impl FnOnce(&C) -> R) -> R {
+        look(&self.inner.lock().control)
+    }
+
+    /// Refuses every push from now on, and returns those who wait for room, to be woken. What is queued stays.
+    #[must_use]
+    pub(crate) fn close(&self) -> Vec<Waker> {
+        let mut inner = self.inner.lock();
+        inner.closed = true;
+        inner.room.as_mut().map(|room| room.release_all()).unwrap_or_default()
+    }
+
+    /// Closes, and gives up the parked waker for good: nothing can make the activation runnable through this mailbox again.
+    #[must_use]
+    pub(crate) fn abandon(&self) -> (Option<Waker>, Vec<Waker>) {
+        let waiters = self.close();
+        let waker = match mem::replace(&mut self.inner.lock().park, Park::Gone) {
+            Park::Idle(waker) | Park::Awaiting(waker) => Some(waker),
+            Park::Active | Park::Gone => None,
+        };
+        (waker, waiters)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.inner.lock().closed
+    }
+
+    /// The number of messages that wait to be begun, those of a taken batch included.
+    pub(crate) fn depth(&self) -> usize {
+        self.inner.lock().messages + self.taken.load(Ordering::Relaxed)
+    }
+
+    /// How many messages were ever accepted.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.inner.lock().accepted
+    }
+
+    /// Says whether the activation is in a run queue or on a thread.
+    pub(crate) fn is_active(&self) -> bool {
+        matches!(self.inner.lock().park, Park::Active)
+    }
+}
+
+/// Waiting for room: a ticket is taken once, polled until it is granted or the mailbox closed, and given back when its holder
+/// goes away before that.
+impl<M, N: Notice, C> MailboxCell<M, N, C> {
+    /// Polls for room; the first call, without a ticket, makes one.
+    pub(crate) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
+        let taken = self.taken.load(Ordering::Relaxed);
+        let mut inner = self.inner.lock();
+        if inner.closed {
+            return Wait::Closed;
+        }
+        let queued = inner.counted(taken);
+        let Some(room) = inner.room.as_mut() else {
+            return Wait::Granted;
+        };
+        let (wait, old) = room.poll(ticket, queued, waker);
+        drop(inner);
+        drop(old);
+        wait
+    }
+
+    /// Gives a ticket back, granted or not.
+    pub(crate) fn leave_room(&self, ticket: u64) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        let mut inner = self.inner.lock();
+        let queued = inner.counted(taken);
+        let Some(room) = inner.room.as_mut() else { return };
+        let old = room.leave(ticket);
+        let next = room.grant(queued);
+        drop(inner);
+        drop(old);
+        next.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What only the actor's own activation calls.
+impl<M, N: Notice, C> MailboxCell<M, N, C> {
+    /// Says whether the control lane wants to be looked at; a hint that may come one message late.
+    pub(crate) fn has_attention(&self) -> bool {
+        self.attention.load(Ordering::Relaxed)
+    }
+
+    /// Takes the attention flag down and looks at the control lane.
+    pub(crate) fn attend<R>(&self, look: impl FnOnce(&mut C) -> R) -> R {
+        let mut inner = self.inner.lock();
+        self.attention.store(false, Ordering::Relaxed);
+        look(&mut inner.control)
+    }
+
+    /// Takes the next entry, from `batch` first; parks the waker when there is none and `park` is given.
+    pub(crate) fn take(&self, batch: &mut VecDeque<Entry<M, N>>, park: Option<&Waker>) -> Take<M, N> {
+        if let Some(entry) = batch.pop_front() {
+            if entry.is_message() {
+                self.taken.store(self.taken.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            }
+            return Take::Entry(entry);
+        }
+        let mut inner = self.inner.lock();
+        if self.attention.load(Ordering::Relaxed) {
+            return Take::Attention;
+        }
+        if inner.room.is_none() && inner.queue.len() > SHORT {
+            mem::swap(&mut inner.queue, batch);
+            inner.notices = 0;
+            self.taken.store(mem::take(&mut inner.messages), Ordering::Relaxed);
+            drop(inner);
+            return self.take(batch, park);
+        }
+        if let Some(entry) = inner.dequeue() {
+            let queued = inner.counted(0);
+            let next = inner.room.as_mut().and_then(|room| room.grant(queued));
+            drop(inner);
+            if let Some(waker) = next {
+                waker.wake();
+            }
+            return Take::Entry(entry);
+        }
+        if let Some(waker) = park {
+            inner.park = Park::Idle(waker.clone());
+            drop(inner);
+            // A burst is over: its buffer goes back, so that an idle actor is small.
+            *batch = VecDeque::new();
+        }
+        Take::Parked
+    }
+
+    /// Parks in the midst of user code, unless there is something to attend to.
+    #[must_use]
+    pub(crate) fn park_awaiting(&self, waker: &Waker) -> bool {
+        let mut inner = self.inner.lock();
+        if self.attention.load(Ordering::Relaxed) {
+            return false;
+        }
+        let waker = waker.clone();
+        if !matches!(inner.park, Park::Gone) {
+            inner.park = Park::Awaiting(waker);
+        }
+        true
+    }
+
+    /// Runs again: takes the waker back that it had parked, if nobody else did.
+    pub(crate) fn unpark(&self) {
+        let mut inner = self.inner.lock();
+        let old = match inner.park {
+            Park::Gone => return,
+            _ => mem::replace(&mut inner.park, Park::Active),
+        };
+        drop(inner);
+        drop(old);
+    }
+
+    /// Puts what is left of a batch back to the front of the queue, in order.
+    pub(crate) fn put_back(&self, batch: &mut VecDeque<Entry<M, N>>) {
+        if batch.is_empty() {
+            return;
+        }
+        let mut inner = self.inner.lock();
+        // The longer one is usually the batch: what came since then goes behind it.
+        batch.append(&mut inner.queue);
+        mem::swap(&mut inner.queue, batch);
+        inner.recount();
+        self.taken.store(0, Ordering::Relaxed);
+    }
+
+    /// Takes everything that is queued, for a mailbox that closes.
+    pub(crate) fn turn_out(&self) -> VecDeque<Entry<M, N>> {
+        let mut inner = self.inner.lock();
+        (inner.notices, inner.messages) = (0, 0);
+        mem::take(&mut inner.queue)
+    }
+
+    /// Takes out of the queue each message for which `pick` says so; the order of the rest stays. The closure runs under
+    /// the lock: it may look, and nothing else.
+    pub(crate) fn extract(&self, mut pick: impl FnMut(&M) -> bool) -> Vec<Entry<M, N>> {
+        let mut inner = self.inner.lock();
+        let all = mem::take(&mut inner.queue);
+        let (out, rest) = all.into_iter().partition::<Vec<_>, _>(|entry| match entry {
+            Entry::Message(message) => pick(message),
+            Entry::Notice(_) => false,
+        });
+        inner.queue = rest.into();
+        inner.recount();
+        out
+    }
+
+    /// Ends the mailbox: nothing is taken from it any more.
+    pub(crate) fn end(&self) {
+        let old = mem::replace(&mut self.inner.lock().park, Park::Gone);
+        drop(old);
+    }
+}
+
+impl<M, N: Notice, C> Inner<M, N, C> {
+    fn push(&mut self, message: M, admission: Admission, taken: usize) -> Push<M> {
+        if self.closed {
+            return Push::Refused(message, Refusal::Closed);
+        }
+        let mut evicted = None;
+        let queued = if self.room.is_some() { self.counted(taken) } else { 0 };
+        if let Some(room) = self.room.as_mut() {
+            if let Admission::Granted(ticket) = admission {
+                room.use_grant(ticket);
+            } else if room.is_full(queued) {
+                match (admission, room.overflow()) {
+                    (Admission::Tell, Overflow::DropOldest) => match self.evict() {
+                        Some(oldest) => evicted = Some(oldest),
+                        // All room is granted to waiters who have not pushed yet: there is no oldest.
+                        None => return Push::Refused(message, Refusal::Full(Overflow::Reject)),
+                    },
+                    (_, overflow) => return Push::Refused(message, Refusal::Full(overflow)),
+                }
+            }
+        }
+        self.accepted += 1;
+        self.enqueue(Entry::Message(message));
+        let depth = self.messages + taken;
+        let deep = (depth > self.warn_at).then_some(depth);
+        if deep.is_some() {
+            self.warn_at = usize::MAX;
+        }
+        Push::Accepted { wake: self.unpark_idle(), evicted, deep }
+    }
+
+    /// Takes the oldest message out; notices before it stay.
+    fn evict(&mut self) -> Option<M> {
+        let oldest = self.queue.iter().position(|entry| matches!(entry, Entry::Message(_)))?;
+        match self.queue.remove(oldest) {
+            Some(Entry::Message(message)) => {
+                self.messages -= 1;
+                Some(message)
+            }
+            _ => None,
+        }
+    }
+
+    fn enqueue(&mut self, entry: Entry<M, N>) {
+        self.notices += usize::from(entry.is_notice());
+        self.messages += usize::from(entry.is_message());
+        self.queue.push_back(entry);
+    }
+
+    fn dequeue(&mut self) -> Option<Entry<M, N>> {
+        let entry = self.queue.pop_front()?;
+        self.notices -= usize::from(entry.is_notice());
+        self.messages -= usize::from(entry.is_message());
+        Some(entry)
+    }
+
+    fn recount(&mut self) {
+        self.notices = self.queue.iter().filter(|entry| entry.is_notice()).count();
+        self.messages = self.queue.iter().filter(|entry| entry.is_message()).count();
+    }
+
+    /// The entries that need room.
+    fn counted(&self, taken: usize) -> usize {
+        self.queue.len() - self.notices + taken
+    }
+
+    fn unpark_idle(&mut self) -> Option<Waker> {
+        match mem::replace(&mut self.park, Park::Active) {
+            Park::Idle(waker) => Some(waker),
+            other => {
+                self.park = other;
+                None
+            }
+        }
+    }
+}

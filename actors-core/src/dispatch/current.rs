@@ -1,0 +1,130 @@
+//! What this thread is doing for us just now: the only thread-local of the crate.
+//!
+//! A worker sets it for one poll and puts back what was there before, also when the poll unwinds. So a worker that is
+//! polled inside a turn of another (a handler that blocks on a second runtime, say) is the current one for exactly as long
+//! as its poll takes.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use super::turn::TurnState;
+use super::worker::Desk;
+use super::{Runnable, Workers, guarded};
+
+thread_local! {
+    static CURRENT: Current = const { Current::new() };
+}
+
+struct Current {
+    /// The desk of the worker that is polled on this thread.
+    desk: RefCell<Option<Box<Desk>>>,
+    /// The runnables that this thread is dropping; `None` when it drops none.
+    grave: RefCell<Option<VecDeque<Runnable>>>,
+    /// What belongs to the actor whose turn it is.
+    turn: TurnState,
+}
+
+impl Current {
+    const fn new() -> Self {
+        Self {
+            desk: RefCell::new(None),
+            grave: RefCell::new(None),
+            turn: TurnState::new(),
+        }
+    }
+}
+
+/// What a poll puts aside, to be put back when it ends: a field of [`Current`] that belongs to the poll has its twin here,
+/// and is exchanged in [`lend`] and in the drop of [`Lent`].
+struct Before {
+    desk: Option<Box<Desk>>,
+}
+
+/// A desk that is lent to this thread; it goes home, and what was there before comes back, on drop.
+pub(super) struct Lent<'a> {
+    home: &'a mut Option<Box<Desk>>,
+    before: Before,
+}
+
+/// Lends the desk at `home` to this thread.
+pub(super) fn lend(home: &mut Option<Box<Desk>>) -> Lent<'_> {
+    let before = CURRENT.with(|current| Before {
+        desk: current.desk.replace(home.take()),
+    });
+    Lent { home, before }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let before = self.before.desk.take();
+        *self.home = CURRENT.with(|current| current.desk.replace(before));
+    }
+}
+
+/// Calls `f` with the desk that is lent to this thread.
+pub(super) fn at_desk<R>(f: impl FnOnce(&Desk) -> R) -> Option<R> {
+    CURRENT
+        .try_with(|current| current.desk.borrow().as_deref().map(f))
+        .ok()
+        .flatten()
+}
+
+/// Pushes to the local queue if this thread is in a poll of one of these very workers, or gives the runnable back.
+pub(super) fn push_local(workers: &Workers, runnable: Runnable) -> Option<Runnable> {
+    let mut runnable = Some(runnable);
+    // The closure takes the runnable out only if it has a place for it: a thread at its end has no thread-locals.
+    let _ = at_desk(|desk| {
+        if desk.is_of(workers)
+            && let Some(runnable) = runnable.take()
+        {
+            desk.push(runnable);
+        }
+    });
+    runnable
+}
+
+/// Says whether the turn on this thread has used up its slice of time. An activation asks every few messages.
+///
+/// Always `false` outside of a worker, so that a simulation does not depend on the real clock.
+pub(crate) fn slice_is_over() -> bool {
+    at_desk(Desk::slice_is_over).unwrap_or(false)
+}
+
+/// Drops runnables, and with them the futures of their actors.
+///
+/// A future may schedule others as it is dropped, and those come here too: they are put on the list of the outermost call
+/// on this thread, so that a long chain needs no deep stack.
+pub(super) fn bury(runnables: VecDeque<Runnable>) {
+    // At the end of a thread there is no list: the closure is dropped, and what it holds with it.
+    let outermost = CURRENT.try_with(|current| match &mut *current.grave.borrow_mut() {
+        Some(grave) => {
+            grave.extend(runnables);
+            false
+        }
+        grave @ None => {
+            *grave = Some(runnables);
+            true
+        }
+    });
+    if outermost.unwrap_or(false) {
+        while let Some(runnable) = CURRENT.with(Current::next_to_bury) {
+            guarded("the destructor of a task", || drop(runnable));
+        }
+    }
+}
+
+impl Current {
+    fn next_to_bury(&self) -> Option<Runnable> {
+        let mut grave = self.grave.borrow_mut();
+        let next = grave.as_mut()?.pop_front();
+        if next.is_none() {
+            *grave = None;
+        }
+        next
+    }
+}
+
+/// Calls `f` with what belongs to the running actor; not at the end of a thread, which has no thread-locals any more.
+pub(super) fn with_turn_state<R>(f: impl FnOnce(&TurnState) -> R) -> Option<R> {
+    CURRENT.try_with(|current| f(&current.turn)).ok()
+}

@@ -1,0 +1,131 @@
+//! The watchdog: a thread that looks after what waits behind a turn that does not end.
+//!
+//! A worker wakes others only between its turns. While a turn holds its thread, what it made runnable waits; the watchdog
+//! looks every 5 ms, and if a worker has begun no turn since its last look and work waits, it wakes a sleeping worker from
+//! its own thread: a worker that is woken on a thread of Tokio could wait there for the same turn. If none sleeps, it wakes
+//! one that yields to the drivers of Tokio, for the same reason. It follows the real clock, and dozes while all workers
+//! sleep.
+
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use super::Workers;
+
+/// The time between two looks.
+const PERIOD: Duration = Duration::from_millis(5);
+/// It dozes off after so many looks in a row at workers that all sleep, so that an exchange with an actor every few
+/// milliseconds does not wake a thread each time.
+const LOOKS_BEFORE_DOZE: u32 = 4;
+
+/// The thread, seen from outside.
+pub(super) struct Watchdog {
+    /// Unset with one worker: there is nobody to wake.
+    thread: OnceLock<Thread>,
+    dozing: AtomicBool,
+}
+
+impl Watchdog {
+    pub(super) const fn new() -> Self {
+        Self {
+            thread: OnceLock::new(),
+            dozing: AtomicBool::new(false),
+        }
+    }
+
+    /// Rouses the watchdog if it dozes. Called when the first worker rises after all slept.
+    pub(super) fn everyone_slept(&self) {
+        // Ordering: SeqCst, partner of the fence in `doze`: the worker's rise is before it, the read of `dozing` behind it,
+        // and there it is the other way round.
+        fence(Ordering::SeqCst);
+        if self.dozing.load(Ordering::Relaxed) {
+            self.rouse();
+        }
+    }
+
+    /// Ends the thread; the workers are closed.
+    pub(super) fn end(&self) {
+        self.rouse();
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_dozing(&self) -> bool {
+        self.dozing.load(Ordering::SeqCst)
+    }
+
+    fn rouse(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    fn doze(&self, workers: &Workers) {
+        self.dozing.store(true, Ordering::Relaxed);
+        // Ordering: SeqCst, partner of the fence in `everyone_slept`.
+        fence(Ordering::SeqCst);
+        if workers.idle.everyone_sleeps() && !workers.is_closed() {
+            thread::park();
+        }
+        self.dozing.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Starts the watchdog of these workers. It ends when they are closed, and each of them closes all when it is dropped.
+pub(super) fn start(workers: &Arc<Workers>) {
+    let watched = Arc::clone(workers);
+    let thread = thread::Builder::new().name("actors-watchdog".into());
+    match thread.spawn(move || watch(&watched)) {
+        Ok(thread) => {
+            // Nobody else sets it.
+            let _ = workers.watchdog.thread.set(thread.thread().clone());
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no watchdog: work may wait behind a handler that holds its thread");
+        }
+    }
+}
+
+fn watch(workers: &Workers) {
+    let mut seen = vec![0; workers.shared.len()];
+    let mut quiet = 0;
+    while !workers.is_closed() {
+        if quiet < LOOKS_BEFORE_DOZE {
+            thread::park_timeout(PERIOD);
+        } else {
+            workers.watchdog.doze(workers);
+        }
+        quiet = if workers.idle.everyone_sleeps() {
+            quiet + 1
+        } else {
+            0
+        };
+        look(workers, &mut seen);
+    }
+}
+
+/// Helps if work waits that no worker has come to since the last look, when `seen` was written.
+pub(super) fn look(workers: &Workers, seen: &mut [usize]) {
+    let injected = !workers.injector.is_empty();
+    let stuck: Vec<_> = workers
+        .shared
+        .iter()
+        .zip(seen)
+        .filter_map(|(worker, seen)| {
+            // Ordering: Relaxed, partner of the store in `Desk::begin_turn`; only the change matters.
+            let turns = worker.turns.load(Ordering::Relaxed);
+            let stuck = std::mem::replace(seen, turns) == turns;
+            (stuck && (injected || !worker.local.is_empty())).then_some(worker)
+        })
+        .collect();
+    if stuck.is_empty() || workers.wake_one() {
+        return;
+    }
+    // Nobody sleeps, but one that yields waits in a list of a thread that may be held by a turn of another.
+    let yielding = stuck
+        .into_iter()
+        .find_map(|worker| worker.yielding.lock().take());
+    if let Some(waker) = yielding {
+        waker.wake();
+    }
+}

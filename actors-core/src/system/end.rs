@@ -1,0 +1,200 @@
+//! The end of an actor: who waits for it, who watches for it, and what they are told.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+use crate::panic;
+use crate::path::{ActorId, ActorPath};
+use crate::supervision::StopReason;
+use crate::sync::Mutex;
+
+/// The news that a watched actor has ended, as `#[on_terminated]` gets it.
+///
+/// It comes exactly once for each watching pair, after everything that the ended actor had told the watcher. A restart is no
+/// end.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Terminated {
+    /// Where it was. The path may belong to another actor by now.
+    pub path: ActorPath,
+    /// Which actor it was; never used again.
+    pub id: ActorId,
+    /// Why it ended.
+    pub reason: StopReason,
+}
+
+impl Terminated {
+    pub(crate) fn new(path: ActorPath, id: ActorId, reason: StopReason) -> Self {
+        Self { path, id, reason }
+    }
+}
+
+impl fmt::Display for Terminated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ended: {}", self.path, self.reason)
+    }
+}
+
+/// Identifies a watcher: an actor watches another at most once; others get numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WatchKey {
+    Actor(ActorId),
+    Other(u64),
+}
+
+type Watcher = Box<dyn FnOnce(Terminated) + Send>;
+
+/// Guards, under its own lock, the reason of the end once there is one, and until then those who want to know.
+#[derive(Default)]
+pub(crate) struct End(Mutex<State>);
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Alone,
+    Awaited(Box<Bonds>),
+    Over(Box<Terminated>),
+}
+
+#[derive(Default)]
+struct Bonds {
+    next_key: u64,
+    waiters: BTreeMap<u64, Waker>,
+    watchers: BTreeMap<WatchKey, Watcher>,
+}
+
+impl State {
+    fn bonds(&mut self) -> Option<&mut Bonds> {
+        if matches!(self, Self::Alone) {
+            *self = Self::Awaited(Box::default());
+        }
+        match self {
+            Self::Awaited(bonds) => Some(bonds),
+            Self::Alone | Self::Over(_) => None,
+        }
+    }
+}
+
+impl End {
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(&*self.0.lock(), State::Over(_))
+    }
+
+    pub(crate) fn reason(&self) -> Option<StopReason> {
+        match &*self.0.lock() {
+            State::Over(end) => Some(end.reason.clone()),
+            State::Alone | State::Awaited(_) => None,
+        }
+    }
+
+    /// Makes `watcher` be told of the end; at once, when it is over. A watcher that is known already stays as it is.
+    pub(crate) fn watch(&self, key: WatchKey, watcher: Watcher) {
+        let mut state = self.0.lock();
+        if let State::Over(end) = &*state {
+            let end = Terminated::clone(end);
+            drop(state);
+            watcher(end);
+        } else if let Some(bonds) = state.bonds() {
+            let spare = match bonds.watchers.entry(key) {
+                std::collections::btree_map::Entry::Occupied(_) => Some(watcher),
+                std::collections::btree_map::Entry::Vacant(place) => {
+                    place.insert(watcher);
+                    None
+                }
+            };
+            drop(state);
+            drop(spare);
+        }
+    }
+
+    /// Makes a key for a watcher that is no actor.
+    pub(crate) fn new_key(&self) -> WatchKey {
+        WatchKey::Other(self.0.lock().bonds().map_or(0, Bonds::next_key))
+    }
+
+    pub(crate) fn unwatch(&self, key: WatchKey) {
+        let watcher = match &mut *self.0.lock() {
+            State::Awaited(bonds) => bonds.watchers.remove(&key),
+            State::Alone | State::Over(_) => None,
+        };
+        drop(watcher);
+    }
+
+    /// Waits for the end and says why. Cancel safe.
+    pub(crate) async fn wait(&self) -> StopReason {
+        let mut place = Place { end: self, key: None };
+        poll_fn(|cx| place.poll(cx.waker())).await
+    }
+
+    /// Polls for the end; `key` is the caller's place among the waiters, to be given back with [`leave`](Self::leave).
+    pub(crate) fn poll_wait(&self, key: &mut Option<u64>, waker: &Waker) -> Poll<StopReason> {
+        let mut state = self.0.lock();
+        if let State::Over(end) = &*state {
+            return Poll::Ready(end.reason.clone());
+        }
+        let old = state.bonds().and_then(|bonds| {
+            let key = *key.get_or_insert_with(|| bonds.next_key());
+            match bonds.waiters.get(&key) {
+                Some(old) if old.will_wake(waker) => None,
+                _ => bonds.waiters.insert(key, waker.clone()),
+            }
+        });
+        drop(state);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// Gives a place among the waiters back.
+    pub(crate) fn leave(&self, key: u64) {
+        let waker = match &mut *self.0.lock() {
+            State::Awaited(bonds) => bonds.waiters.remove(&key),
+            State::Alone | State::Over(_) => None,
+        };
+        drop(waker);
+    }
+
+    /// Sets the reason, tells the watchers, and then wakes the waiters. Only the first call counts.
+    pub(crate) fn finish(&self, end: &Terminated) {
+        let mut state = self.0.lock();
+        if matches!(&*state, State::Over(_)) {
+            return;
+        }
+        let before = std::mem::replace(&mut *state, State::Over(Box::new(end.clone())));
+        drop(state);
+        let State::Awaited(bonds) = before else { return };
+        let Bonds { waiters, watchers, .. } = *bonds;
+        for watcher in watchers.into_values() {
+            // A watcher may be a function of a user's; its panic is not ours.
+            let _ = panic::catch(|| watcher(end.clone()));
+        }
+        waiters.into_values().for_each(Waker::wake);
+    }
+}
+
+impl Bonds {
+    fn next_key(&mut self) -> u64 {
+        self.next_key += 1;
+        self.next_key
+    }
+}
+
+struct Place<'a> {
+    end: &'a End,
+    key: Option<u64>,
+}
+
+impl Place<'_> {
+    fn poll(&mut self, waker: &Waker) -> Poll<StopReason> {
+        self.end.poll_wait(&mut self.key, waker)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.end.leave(key);
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! An actor as its system and its family see it: without its type.
+//!
+//! [`Core`] is all that is known of an actor but its messages; [`Member`] adds the few things that need the mailbox. How an
+//! actor is told to end, and who sees to it that it does, is written here once, for references, parents and shutdown alike.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use tokio::time::Instant;
+
+use crate::event::LifecycleEvent;
+use crate::mailbox::Mailbox;
+use crate::path::{ActorId, ActorPath};
+use crate::supervision::{Directive, Failure, StopReason, Supervision};
+use crate::sync::Mutex;
+
+use super::counters::add;
+use super::end::{End, Terminated};
+use super::family::Family;
+use super::{GRACE, SystemCore};
+
+/// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) type_id: fn() -> TypeId,
+    pub(crate) name: fn() -> &'static str,
+    pub(crate) message: fn() -> &'static str,
+}
+
+/// The options of one actor; shared by all that were spawned with the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) mailbox: Mailbox,
+    pub(crate) throughput: u32,
+    pub(crate) stop_timeout: std::time::Duration,
+    /// How this actor's failures are judged, if not as its parent does for all its children.
+    pub(crate) supervision: Option<Supervision>,
+    /// Whether it drains when nobody outside refers to it any more.
+    pub(crate) counted: bool,
+}
+
+/// What an actor is doing, for those who look at the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ActorState {
+    /// It has a name and a mailbox, and no state yet: it is reserved, or its factory or `on_start` runs.
+    Starting,
+    /// It has nothing to do, or waits for a thread.
+    Ready,
+    /// A handler is running, or waits at an `.await`.
+    Busy,
+    /// It failed, and waits for the decision of its supervisor.
+    Deciding,
+    /// It failed, and its fresh state is being made, perhaps after a back-off.
+    Restarting,
+    /// It is ending: its children stop, or its hook runs.
+    Stopping,
+    /// It has ended.
+    Stopped,
+}
+
+impl ActorState {
+    const ALL: [Self; 7] = [
+        Self::Starting,
+        Self::Ready,
+        Self::Busy,
+        Self::Deciding,
+        Self::Restarting,
+        Self::Stopping,
+        Self::Stopped,
+    ];
+}
+
+impl fmt::Display for ActorState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Busy => "busy",
+            Self::Deciding => "deciding",
+            Self::Restarting => "restarting",
+            Self::Stopping => "stopping",
+            Self::Stopped => "stopped",
+        })
+    }
+}
+
+/// How an actor is to end; a later kind beats an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EndKind {
+    Drain,
+    Stop,
+    Kill,
+}
+
+/// An order to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    pub(crate) kind: EndKind,
+    pub(crate) reason: StopReason,
+    /// When whatever user code still runs is cut. `None`: never (a time past what the clock can say).
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a child says to its parent, and what a parent says to a child that waits for it.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// A child failed, and its policy leaves it to the parent: the parent fails with this failure.
+    Escalated { child: Weak<dyn Member>, failure: Failure },
+    /// Work beside an incarnation of this very actor failed.
+    Failed { incarnation: u32, failure: Failure },
+}
+
+/// The control lane of an actor, under the lock of its mailbox.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    pub(crate) ending: Option<Ending>,
+    /// The deadline of the ending has passed: user code is dropped at its await.
+    pub(crate) cut: bool,
+    /// The supervisor's word on a failure that was escalated to it.
+    pub(crate) decision: Option<Directive>,
+    pub(crate) signals: Vec<Signal>,
+}
+
+/// Most actors never get an order before their end.
+pub(crate) type Control = Option<Box<Orders>>;
+
+/// What is known of an actor without its message type.
+pub(crate) struct Core {
+    pub(crate) id: ActorId,
+    pub(crate) path: ActorPath,
+    pub(crate) system: Arc<SystemCore>,
+    /// `None` for a top-level actor. Weak, so that no chain of parents hangs on one reference; a parent outlives its
+    /// children by its own activation.
+    pub(crate) parent: Option<Weak<dyn Member>>,
+    pub(crate) kind: &'static Kind,
+    pub(crate) options: Arc<Options>,
+    pub(crate) end: End,
+    family: OnceLock<Box<Family>>,
+    /// The variant of the message that runs or ran last; `None` for the factory and the hooks.
+    handler: Mutex<Option<&'static str>>,
+    /// Counts strong references of users, when [`Options::counted`].
+    pub(crate) references: AtomicU32,
+    /// Grows with each poll of the activation: whoever sees the same number twice has seen it stuck or unscheduled.
+    polls: AtomicU32,
+    restarts: AtomicU32,
+    handled: AtomicU64,
+    state: AtomicU8,
+    finishing: AtomicBool,
+    /// Whether this actor was abandoned while its code held a thread.
+    abandoned: AtomicBool,
+    /// Whether it is reserved only: it has a name and no activation.
+    unborn: AtomicBool,
+}
+
+impl Core {
+    pub(crate) fn new(
+        id: ActorId,
+        system: Arc<SystemCore>,
+        parent: Option<Weak<dyn Member>>,
+        path: ActorPath,
+        kind: &'static Kind,
+        options: Arc<Options>,
+    ) -> Self {
+        Self {
+            id,
+            path,
+            system,
+            parent,
+            kind,
+            options,
+            end: End::default(),
+            family: OnceLock::new(),
+            handler: Mutex::new(None),
+            references: AtomicU32::new(0),
+            polls: AtomicU32::new(0),
+            restarts: AtomicU32::new(0),
+            handled: AtomicU64::new(0),
+            state: AtomicU8::new(ActorState::Starting as u8),
+            finishing: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
+            unborn: AtomicBool::new(true),
+        }
+    }
+
+    /// The table of its children, made when it is first needed.
+    pub(crate) fn family(&self) -> &Family {
+        self.family.get_or_init(Box::default)
+    }
+
+    /// The table of its children, if it ever had one.
+    pub(crate) fn existing_family(&self) -> Option<&Family> {
+        self.family.get().map(|family| &**family)
+    }
+
+    pub(crate) fn state(&self) -> ActorState {
+        ActorState::ALL[usize::from(self.state.load(Ordering::Relaxed)) % ActorState::ALL.len()]
+    }
+
+    pub(crate) fn set_state(&self, state: ActorState) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn handler(&self) -> Option<&'static str> {
+        *self.handler.lock()
+    }
+
+    pub(crate) fn set_handler(&self, name: Option<&'static str>) {
+        *self.handler.lock() = name;
+    }
+
+    pub(crate) fn restarts(&self) -> u32 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn handled(&self) -> u64 {
+        self.handled.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_abandoned(&self) -> bool {
+        // Ordering: pairs with the store in `abandon`; user code of an abandoned actor is refused from then on.
+        self.abandoned.load(Ordering::Acquire)
+    }
+
+    /// Gives the actor to the one caller who may give it an activation, or end it without.
+    pub(crate) fn is_born_now(&self) -> bool {
+        // Ordering: nothing is published by the flag; it only picks one caller.
+        self.unborn.swap(false, Ordering::Relaxed)
+    }
+
+    /// Counts one more handled message. Only the activation writes, so this is a load and a store.
+    pub(crate) fn count_handled(&self) {
+        self.handled.store(self.handled() + 1, Ordering::Relaxed);
+    }
+
+    /// Counts one more poll. Only the activation writes.
+    pub(crate) fn count_poll(&self) {
+        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_restart(&self) -> u32 {
+        let restarts = self.restarts() + 1;
+        self.restarts.store(restarts, Ordering::Relaxed);
+        restarts
+    }
+
+    /// Publishes and logs what happened to this actor.
+    pub(crate) fn event(&self, make: impl FnOnce(ActorPath, ActorId) -> LifecycleEvent) {
+        self.system.events.lifecycle(self.system.clock.now(), make(self.path.clone(), self.id));
+    }
+
+    /// Says whether the actor with this identity is the parent.
+    pub(crate) fn is_child_of(&self, parent: ActorId) -> bool {
+        self.parent.as_ref().and_then(Weak::upgrade).is_some_and(|own| own.core().id == parent)
+    }
+
+    pub(crate) fn terminated(&self, reason: StopReason) -> Terminated {
+        Terminated::new(self.path.clone(), self.id, reason)
+    }
+
+    /// The time at which a stop that begins now is cut.
+    pub(crate) fn stop_deadline(&self) -> Option<Instant> {
+        self.system.clock.now().checked_add(self.options.stop_timeout)
+    }
+}
+
+/// An actor of whatever type.
+pub(crate) trait Member: Send + Sync + 'static {
+    fn core(&self) -> &Core;
+
+    /// Changes the control lane and wakes the activation to look at it. The closure runs under the lock of the mailbox.
+    fn control(&self, change: &mut dyn FnMut(&mut Orders));
+
+    /// Looks at the order to end, if there is one.
+    fn ending(&self) -> Option<Ending>;
+
+    /// Refuses messages from now on; wakes those who wait for room.
+    fn close_door(&self);
+
+    /// Turns out what is queued: asks fail, tells become dead letters.
+    fn turn_out(&self);
+
+    /// Takes the parked waker for good and lets it go, so that the activation is dropped if nothing runs it.
+    fn let_go(&self);
+
+    /// The number of messages that wait to be begun.
+    fn depth(&self) -> usize;
+
+    /// The number of messages ever accepted.
+    fn accepted(&self) -> u64;
+
+    /// Whether the activation is in a run queue or on a thread.
+    fn is_active(&self) -> bool;
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl fmt::Debug for dyn Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.core().path, self.core().id)
+    }
+}
+
+impl dyn Member {
+    /// Gives the order to end, which acts from this moment: messages are refused, and the activation looks at it before
+    /// its next message.
+    ///
+    /// A stronger order replaces a weaker one; the earlier deadline stays, but a stop has its own after a drain.
+    pub(crate) fn order(&self, ending: &Ending) {
+        self.control(&mut |orders| match &mut orders.ending {
+            Some(old) if old.kind >= ending.kind => {
+                if old.kind == ending.kind {
+                    old.deadline = earlier(old.deadline, ending.deadline);
+                }
+            }
+            Some(old) if old.kind == EndKind::Drain => *old = ending.clone(),
+            Some(old) => {
+                let deadline = earlier(old.deadline, ending.deadline);
+                *old = Ending { deadline, ..ending.clone() };
+            }
+            none => *none = Some(ending.clone()),
+        });
+        self.close_door();
+        if self.core().is_born_now() {
+            self.turn_out();
+            self.finish(ending.reason.clone());
+        }
+    }
+
+    /// Cuts what user code still runs, at its await; a drain becomes a stop with a deadline of its own. Returns the number
+    /// of the poll that was under way or last.
+    fn cut(&self) -> u32 {
+        let deadline = self.core().stop_deadline();
+        self.control(&mut |orders| match &mut orders.ending {
+            Some(ending) if ending.kind == EndKind::Drain => {
+                *ending = Ending { kind: EndKind::Stop, reason: StopReason::Stopped, deadline };
+            }
+            _ => orders.cut = true,
+        });
+        self.core().polls.load(Ordering::Relaxed)
+    }
+
+    /// Abandons the actor if it is still in the poll that it was in when it was cut: its code holds a thread.
+    fn abandon_if_stuck(&self, poll: u32) {
+        let core = self.core();
+        let stuck = self.is_active() && core.polls.load(Ordering::Relaxed) == poll;
+        if !stuck || core.end.is_over() {
+            return;
+        }
+        // Ordering: pairs with the load in `is_abandoned`.
+        core.abandoned.store(true, Ordering::Release);
+        if let Some(family) = core.existing_family() {
+            family.close();
+            for child in family.members() {
+                child.order(&Ending { kind: EndKind::Kill, reason: StopReason::ParentStopped, deadline: None });
+            }
+        }
+        if core.state() == ActorState::Busy {
+            add(&core.system.counters.failed, 1);
+        }
+        self.finish(StopReason::Abandoned { handler: core.handler() });
+        self.turn_out();
+    }
+
+    /// Ends the actor for everybody else, once: name free, then watchers, waiters and parent told.
+    ///
+    /// Says whether this call was the one.
+    pub(crate) fn finish(&self, reason: StopReason) -> bool {
+        let core = self.core();
+        // Ordering: nothing is published by the flag; it only picks one caller.
+        if core.finishing.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        self.close_door();
+        core.set_state(ActorState::Stopped);
+        let system = &core.system;
+        let parent = core.parent.as_ref().and_then(Weak::upgrade);
+        let family = match (&core.parent, &parent) {
+            (None, _) => Some(&system.family),
+            (Some(_), Some(parent)) => Some(parent.core().family()),
+            (Some(_), None) => None,
+        };
+        system.counters.retire(self.accepted(), core.handled());
+        if let Some(family) = family {
+            family.remove(core);
+        }
+        system.tally(&core.path, &reason);
+        core.event(|actor, id| LifecycleEvent::Stopped { actor, id, reason: reason.clone() });
+        core.end.finish(&core.terminated(reason));
+        true
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Waits until `member` has ended, and sees to it: at its deadline its user code is cut, and if that holds a thread it is
+/// abandoned.
+///
+/// Cancel safe: dropping it leaves the order, and nobody who enforces it.
+pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
+    let system = Arc::clone(&member.core().system);
+    loop {
+        let Some(ending) = member.ending() else { return };
+        let Some(deadline) = ending.deadline else {
+            member.core().end.wait().await;
+            return;
+        };
+        if ends_before(&member, deadline).await {
+            return;
+        }
+        if ending.kind != member.ending().map_or(ending.kind, |now| now.kind) {
+            continue; // A stronger order came meanwhile, with a deadline of its own.
+        }
+        let poll = member.cut();
+        if ending.kind == EndKind::Drain {
+            continue;
+        }
+        let Some(patience) = system.clock.now().checked_add(GRACE) else { return };
+        if ends_before(&member, patience).await {
+            return;
+        }
+        member.abandon_if_stuck(poll);
+    }
+}
+
+async fn ends_before(member: &Arc<dyn Member>, deadline: Instant) -> bool {
+    let mut ended = std::pin::pin!(member.core().end.wait());
+    let mut sleep = member.core().system.deadlines.sleep_until(deadline);
+    std::future::poll_fn(|cx| {
+        if ended.as_mut().poll(cx).is_ready() {
+            return std::task::Poll::Ready(true);
+        }
+        std::pin::Pin::new(&mut sleep).poll(cx).map(|()| false)
+    })
+    .await
+}

@@ -1,0 +1,165 @@
+//! The end of a system, and the report about it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use crate::path::ActorPath;
+use crate::supervision::{FailureReport, StopReason};
+use crate::sync::Mutex;
+
+/// How many actors that did not end well a report lists at most; the rest is counted.
+const LISTED: usize = 1_000;
+
+/// Why a system ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ShutdownCause {
+    /// Somebody called [`shutdown`](crate::ActorSystem::shutdown).
+    Requested,
+    /// The last [`ActorSystem`](crate::ActorSystem) was dropped.
+    Dropped,
+    /// A failure was escalated by a top-level actor.
+    Escalated {
+        /// The top-level actor.
+        actor: ActorPath,
+        /// What it escalated.
+        failure: FailureReport,
+    },
+    /// The Tokio runtime went away under the system.
+    RuntimeGone,
+}
+
+impl fmt::Display for ShutdownCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Requested => f.write_str("requested"),
+            Self::Dropped => f.write_str("the last reference to the system was dropped"),
+            Self::Escalated { actor, failure } => write!(f, "{actor} escalated: {failure}"),
+            Self::RuntimeGone => f.write_str("its Tokio runtime was dropped"),
+        }
+    }
+}
+
+/// How a system ended: why, how many actors ended for which reason since the shutdown began, and which did not end well.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Why the system was shut down.
+    pub cause: ShutdownCause,
+    /// How many actors ended for each reason, by the reason's short name.
+    pub ended: BTreeMap<&'static str, u64>,
+    /// The actors that failed, were cut or abandoned; at most 1,000 of them.
+    pub unclean: Vec<(ActorPath, StopReason)>,
+    /// How many more there were than are listed in `unclean`.
+    pub unlisted: u64,
+    /// How long it took, on the clock of the system.
+    pub took: Duration,
+}
+
+impl ShutdownReport {
+    fn new(cause: ShutdownCause) -> Self {
+        Self { cause, ended: BTreeMap::new(), unclean: Vec::new(), unlisted: 0, took: Duration::ZERO }
+    }
+
+    /// Says whether every actor ended in good order.
+    pub fn is_clean(&self) -> bool {
+        self.unclean.is_empty()
+    }
+
+    /// Returns how many actors ended.
+    pub fn total(&self) -> u64 {
+        self.ended.values().sum()
+    }
+
+    fn count(&mut self, actor: &ActorPath, reason: &StopReason) {
+        *self.ended.entry(reason.name()).or_default() += 1;
+        if reason.ended_well() {
+        } else if self.unclean.len() < LISTED {
+            self.unclean.push((actor.clone(), reason.clone()));
+        } else {
+            self.unlisted += 1;
+        }
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "shutdown ({}) in {:?}: {} actors ended", self.cause, self.took, self.total())?;
+        for (reason, count) in &self.ended {
+            writeln!(f, "  {count:>8} {reason}")?;
+        }
+        for (actor, reason) in &self.unclean {
+            writeln!(f, "  not well: {actor}: {reason}")?;
+        }
+        if self.unlisted > 0 {
+            writeln!(f, "  and {} more that did not end well", self.unlisted)?;
+        }
+        Ok(())
+    }
+}
+
+/// Guards where the system is on its way to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Shutdown(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    phase: Phase,
+    waiters: Vec<Waker>,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Running,
+    Stopping(ShutdownReport),
+    Over(Arc<ShutdownReport>),
+}
+
+impl Shutdown {
+    /// Begins the shutdown; says whether this call did.
+    pub(crate) fn begin(&self, cause: ShutdownCause) -> bool {
+        let mut state = self.0.lock();
+        let first = matches!(state.phase, Phase::Running);
+        if first {
+            state.phase = Phase::Stopping(ShutdownReport::new(cause));
+        }
+        first
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        !matches!(self.0.lock().phase, Phase::Running)
+    }
+
+    /// Counts the end of an actor, if the shutdown has begun and is not over.
+    pub(crate) fn tally(&self, actor: &ActorPath, reason: &StopReason) {
+        if let Phase::Stopping(report) = &mut self.0.lock().phase {
+            report.count(actor, reason);
+        }
+    }
+
+    /// Completes the report and wakes those who wait for it. Only the first call counts.
+    pub(crate) fn finish(&self, took: Duration) {
+        let mut state = self.0.lock();
+        let Phase::Stopping(report) = std::mem::take(&mut state.phase) else { return };
+        state.phase = Phase::Over(Arc::new(ShutdownReport { took, ..report }));
+        let waiters = std::mem::take(&mut state.waiters);
+        drop(state);
+        waiters.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn poll_over(&self, waker: &Waker) -> Poll<Arc<ShutdownReport>> {
+        let mut state = self.0.lock();
+        if let Phase::Over(report) = &state.phase {
+            return Poll::Ready(Arc::clone(report));
+        }
+        if !state.waiters.iter().any(|old| old.will_wake(waker)) {
+            let waker = waker.clone();
+            state.waiters.push(waker);
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,111 @@
+//! Pictures of all actors, taken from outside, without recursion on the depth of the tree.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::path::{ActorId, ActorPath};
+
+use super::SystemCore;
+use super::counters::Counters;
+use super::member::{ActorState, Member};
+
+/// One actor in a [`Tree`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TreeNode {
+    /// Where it is.
+    pub path: ActorPath,
+    /// Which it is.
+    pub id: ActorId,
+    /// The name of its type, as [`std::any::type_name`] gives it.
+    pub type_name: &'static str,
+    /// What it is doing.
+    pub state: ActorState,
+    /// How many messages wait in its mailbox.
+    pub mailbox_depth: usize,
+    /// How often it was restarted.
+    pub restarts: u32,
+    /// Its distance from the system: 1 for a top-level actor.
+    pub depth: usize,
+}
+
+/// A picture of all actors of a system: parents before their children, siblings in start order.
+///
+/// Its `Display` draws the tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    system: ActorPath,
+    nodes: Vec<TreeNode>,
+}
+
+impl Tree {
+    /// Returns all actors, parents before their children, siblings in start order.
+    pub fn nodes(&self) -> &[TreeNode] {
+        &self.nodes
+    }
+
+    /// Returns the actor at a path written as [`ActorPath`] displays it.
+    pub fn find(&self, path: &str) -> Option<&TreeNode> {
+        self.nodes.iter().find(|node| node.path.to_string() == path)
+    }
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.system)?;
+        for node in &self.nodes {
+            let indent = node.depth.min(64) * 2;
+            let short = node.type_name.rsplit("::").next().unwrap_or(node.type_name);
+            write!(f, "{:indent$}{} ({short}) {}", "", node.path.name(), node.state)?;
+            if node.mailbox_depth > 0 {
+                write!(f, ", {} queued", node.mailbox_depth)?;
+            }
+            if node.restarts > 0 {
+                write!(f, ", restarted {}x", node.restarts)?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Visits every actor that lives, parents before their children, siblings in start order, with its distance from the system.
+fn visit(system: &SystemCore, mut look: impl FnMut(&dyn Member, usize)) {
+    let mut stack: Vec<(Arc<dyn Member>, usize)> = Vec::new();
+    stack.extend(system.family.members().into_iter().rev().map(|member| (member, 1)));
+    while let Some((member, depth)) = stack.pop() {
+        look(&*member, depth);
+        if let Some(family) = member.core().existing_family() {
+            stack.extend(family.members().into_iter().rev().map(|child| (child, depth + 1)));
+        }
+    }
+}
+
+pub(super) fn picture(system: &SystemCore) -> Tree {
+    let mut nodes = Vec::new();
+    visit(system, |member, depth| {
+        let core = member.core();
+        nodes.push(TreeNode {
+            path: core.path.clone(),
+            id: core.id,
+            type_name: (core.kind.name)(),
+            state: core.state(),
+            mailbox_depth: member.depth(),
+            restarts: core.restarts(),
+            depth,
+        });
+    });
+    Tree { system: system.path.clone(), nodes }
+}
+
+pub(super) fn count(system: &SystemCore) -> Counters {
+    let mut counters = system.counters.snapshot();
+    visit(system, |member, _| {
+        let core = member.core();
+        counters.accepted += member.accepted();
+        counters.handled += core.handled();
+        counters.queued += member.depth() as u64;
+        counters.running += u64::from(core.state() == ActorState::Busy);
+    });
+    counters
+}

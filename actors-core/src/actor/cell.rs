@@ -1,0 +1,254 @@
+//! [`Cell`]: the mailbox of an actor, with all that is known of it. References point here.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+use crate::dispatch::turn::{self, Identity};
+use crate::error::{AskFailure, Phase};
+use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
+use crate::mailbox::{Admission, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
+use crate::panic;
+use crate::path::{ActorId, ActorPath};
+use crate::supervision::Directive;
+use crate::system::counters::add;
+use crate::system::member::{Control, Core, Ending, Member, Orders};
+use crate::system::Terminated;
+
+use super::Message;
+
+/// An entry of the queue that is no plain message.
+#[derive(Debug)]
+pub(crate) enum Notice<M> {
+    /// A watched actor ended. The stamp is that of the watch.
+    Terminated { stamp: u64, end: Terminated },
+    /// A message for one incarnation only: the result of a piped future, a reply.
+    Stamped { incarnation: u32, message: M },
+}
+
+impl<M> crate::mailbox::Notice for Notice<M> {
+    fn brings_message(&self) -> bool {
+        matches!(self, Self::Stamped { .. })
+    }
+}
+
+pub(crate) type Queued<M> = Entry<M, Notice<M>>;
+
+/// An actor, as far as those outside of its activation can reach.
+pub(crate) struct Cell<M> {
+    pub(crate) core: Core,
+    pub(super) mail: MailboxCell<M, Notice<M>, Control>,
+}
+
+impl<M: Message> Cell<M> {
+    pub(super) fn new(core: Core) -> Self {
+        let mail = MailboxCell::new(&core.options.mailbox);
+        Self { core, mail }
+    }
+
+    /// Queues a message; what was refused comes back.
+    #[inline]
+    pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
+        match self.mail.push(message, admission) {
+            Push::Accepted { wake, evicted: None, deep: None } => {
+                if let Some(waker) = wake {
+                    waker.wake();
+                }
+                Ok(())
+            }
+            Push::Accepted { wake, evicted, deep } => {
+                self.after_push(wake, evicted, deep);
+                Ok(())
+            }
+            Push::Refused(message, refusal) => Err((message, refusal)),
+        }
+    }
+
+    #[cold]
+    fn after_push(&self, wake: Option<Waker>, evicted: Option<M>, deep: Option<usize>) {
+        if let Some(waker) = wake {
+            waker.wake();
+        }
+        if let Some(depth) = deep {
+            self.core.event(|actor, id| LifecycleEvent::MailboxDeep { actor, id, depth });
+        }
+        if let Some(message) = evicted {
+            add(&self.core.system.counters.dead, 1);
+            self.turn_away(message, DeadLetterReason::DroppedOldest, &AskFailure::MailboxFull, None);
+        }
+    }
+
+    /// Queues a message, or makes it a dead letter.
+    #[inline]
+    pub(super) fn tell(&self, message: M) {
+        if let Err((message, refusal)) = self.offer(message, Admission::Tell) {
+            self.refuse(message, refusal);
+        }
+    }
+
+    /// What becomes of a message that was refused at a tell.
+    #[cold]
+    fn refuse(&self, message: M, refusal: Refusal) {
+        let (reason, failure) = match refusal {
+            Refusal::Closed => (DeadLetterReason::Stopped, AskFailure::Stopped(Phase::Queued)),
+            Refusal::Full(Overflow::DropNewest) => (DeadLetterReason::DroppedNewest, AskFailure::MailboxFull),
+            Refusal::Full(_) => (DeadLetterReason::MailboxFull, AskFailure::MailboxFull),
+        };
+        add(&self.core.system.counters.refused, 1);
+        let sender = turn::running_actor().map(|actor| actor.path().clone());
+        self.turn_away(message, reason, &failure, sender);
+    }
+
+    /// Tells the asker of a message that nobody will handle, or publishes it as a dead letter; and drops it.
+    fn turn_away(
+        &self,
+        message: M,
+        reason: DeadLetterReason,
+        failure: &AskFailure,
+        sender: Option<ActorPath>,
+    ) {
+        match message.way_back() {
+            Some(way) => way.refuse(failure.clone()),
+            None => self.core.system.events.dead_letter(
+                self.core.system.clock.now(),
+                DeadLetter {
+                    recipient: self.core.path.clone(),
+                    recipient_id: self.core.id,
+                    message_type: (self.core.kind.message)(),
+                    variant: message.variant(),
+                    reason,
+                    sender,
+                },
+            ),
+        }
+        self.discard(message);
+    }
+
+    /// Drops a value of the user's, whose destructor may panic.
+    pub(super) fn discard<T>(&self, value: T) {
+        if let Some(text) = panic::drop_quietly(value) {
+            self.core.event(|actor, id| LifecycleEvent::DestructorPanicked { actor, id, text: text.to_string() });
+        }
+    }
+
+    pub(super) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
+        self.mail.poll_room(ticket, waker)
+    }
+
+    pub(super) fn leave_room(&self, ticket: u64) {
+        self.mail.leave_room(ticket);
+    }
+
+    /// Queues a notice; gives it back when the mailbox is closed.
+    pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
+        if let Some(waker) = self.mail.notify(notice)? {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Turns out all entries: asks fail, tells become dead letters. Each was accepted, so each is counted as dead.
+    pub(super) fn turn_out_all(&self, entries: VecDeque<Queued<M>>) {
+        for entry in entries {
+            let message = match entry {
+                Entry::Message(message) => message,
+                Entry::Notice(notice) => match *notice {
+                    Notice::Stamped { message, .. } => message,
+                    Notice::Terminated { .. } => continue,
+                },
+            };
+            add(&self.core.system.counters.dead, 1);
+            self.turn_away(message, DeadLetterReason::Stopped, &AskFailure::Stopped(Phase::Queued), None);
+        }
+    }
+
+    /// Fails the queued asks of `asker`, which waits for them in a handler that this actor waits for.
+    pub(super) fn refuse_asks_of(&self, asker: ActorId, failure: &AskFailure) {
+        let asks = self.mail.extract(|message| {
+            message.way_back().is_some_and(|way| way.asking_actor() == Some(asker))
+        });
+        for entry in asks {
+            if let Entry::Message(message) = entry {
+                add(&self.core.system.counters.cancelled, 1);
+                self.turn_away(message, DeadLetterReason::Stopped, failure, None);
+            }
+        }
+    }
+
+    /// Takes the supervisor's decision, if it has come.
+    pub(super) fn take_decision(&self) -> Option<Directive> {
+        self.mail.amend(|control| control.as_mut()?.decision.take())
+    }
+}
+
+impl<M: Message> Member for Cell<M> {
+    fn core(&self) -> &Core {
+        &self.core
+    }
+
+    fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
+        let ((), waker) = self.mail.control(|control| change(control.get_or_insert_default()));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.mail.peek(|control| control.as_ref().and_then(|orders| orders.ending.clone()))
+    }
+
+    fn close_door(&self) {
+        self.mail.close().into_iter().for_each(Waker::wake);
+    }
+
+    fn turn_out(&self) {
+        self.turn_out_all(self.mail.turn_out());
+    }
+
+    fn let_go(&self) {
+        let (parked, waiters) = self.mail.abandon();
+        waiters.into_iter().for_each(Waker::wake);
+        if let Some(waker) = parked {
+            // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
+            waker.wake();
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.mail.depth()
+    }
+
+    fn accepted(&self) -> u64 {
+        self.mail.accepted()
+    }
+
+    fn is_active(&self) -> bool {
+        self.mail.is_active()
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl<M: Message> Identity for Cell<M> {
+    fn id(&self) -> ActorId {
+        self.core.id
+    }
+
+    fn path(&self) -> &ActorPath {
+        &self.core.path
+    }
+
+    fn system(&self) -> *const () {
+        Arc::as_ptr(&self.core.system).cast()
+    }
+}
+
+impl<M> fmt::Debug for Cell<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.core.path, self.core.id)
+    }
+}

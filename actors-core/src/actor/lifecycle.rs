@@ -1,0 +1,435 @@
+//! The life of an actor around its turns: start, failure, restart, end.
+//!
+//! ```text
+//!            +----------------- back-off <----------------+
+//!            v                                            | restart
+//! spawn -> start -> serve (activation.rs) -> failure -> judge -> wind down -> end
+//!            |        ^                         | resume           ^
+//!            |        +-------------------------+                  |
+//!            +-- failed: judged as well ---------- stop -----------+
+//! ```
+//!
+//! Winding down, in order: results on their way are dropped, children stop, the hook runs, the state is dropped. Each step
+//! looks at the control lane again, so that a stop beats a restart and a kill beats a stop, whenever they come.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::mem;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::error::{AskFailure, CyclePath, Phase};
+use crate::event::LifecycleEvent;
+use crate::panic::{self, Guarded, PanicText};
+use crate::supervision::{
+    ChildInfo, Directive, Failure, FailureOrigin, RestartRecord, Situation, StopReason, Supervision, Verdict,
+};
+use crate::system::member::{EndKind, Member, Signal};
+use crate::system::{ActorState, ShutdownCause};
+
+use super::activation::answer_orphans;
+use super::cell::{Cell, Queued};
+use super::context::ActorContext;
+use super::drive::{Driven, Patience, Seen};
+use super::factory::{Made, Source};
+use super::flow::{Flow, Step};
+use super::stopping::order_end;
+use super::Actor;
+
+/// What an activation keeps through all incarnations. The state of the actor is not in here: handlers borrow it while this
+/// looks at the mailbox.
+pub(super) struct Life<A: Actor> {
+    pub(super) cell: Arc<Cell<A::Msg>>,
+    source: Guarded<Box<dyn Source<A>>>,
+    policy: Supervision,
+    record: RestartRecord,
+    incarnation: u32,
+    /// Entries taken and not begun; still mailbox.
+    pub(super) batch: VecDeque<Queued<A::Msg>>,
+    pub(super) seen: Seen,
+    pub(super) has_signals: bool,
+    pub(super) drained: bool,
+    /// By when the message that runs must be answered.
+    pub(super) deadline: Option<Instant>,
+    pub(super) handler: Option<&'static str>,
+}
+
+/// How an incarnation ends.
+pub(super) enum Exit {
+    /// The actor ends, for the reason in its orders.
+    Stop,
+    /// It makes room for the next.
+    Restart { after: Duration, cause: Failure },
+}
+
+/// What was decided about a failure.
+pub(super) enum Judged {
+    Resume,
+    Exit(Exit),
+}
+
+/// A live incarnation. The state is dropped before the context.
+struct Born<A: Actor> {
+    state: Guarded<A>,
+    ctx: ActorContext<A>,
+}
+
+impl<A: Actor> Life<A> {
+    pub(super) fn new(cell: Arc<Cell<A::Msg>>, source: Box<dyn Source<A>>, policy: Supervision) -> Self {
+        Self {
+            cell,
+            source: Guarded::new(source),
+            policy,
+            record: RestartRecord::default(),
+            incarnation: 0,
+            batch: VecDeque::new(),
+            seen: Seen::default(),
+            has_signals: false,
+            drained: false,
+            deadline: None,
+            handler: None,
+        }
+    }
+
+    /// Lives until the end, and says why it came.
+    pub(super) async fn live(mut self) -> StopReason {
+        loop {
+            let exit = match Box::pin(self.start()).await {
+                Ok(mut born) => {
+                    let exit = self.serve(&mut born.state, &mut born.ctx).await;
+                    Box::pin(self.wind_down(born.state, born.ctx, exit)).await
+                }
+                Err(exit) => exit,
+            };
+            if let Exit::Restart { after, cause } = exit {
+                self.cell.discard(cause);
+                if Box::pin(self.back_off(after)).await {
+                    continue;
+                }
+            }
+            return self.cell.ending().map_or(StopReason::Stopped, |ending| ending.reason);
+        }
+    }
+
+    /// Makes the state and runs `on_start`.
+    async fn start(&mut self) -> Result<Born<A>, Exit> {
+        self.look();
+        if self.seen.is_stopping() {
+            return Err(Exit::Stop);
+        }
+        self.set_handler(None);
+        if let Some(family) = self.cell.core.existing_family() {
+            family.reopen();
+        }
+        let mut ctx = ActorContext::new(Arc::clone(&self.cell), self.incarnation);
+        let mut state = match self.make_state().await {
+            Ok(state) => state,
+            Err(end) => return Err(self.fail_start(None, ctx, end).await),
+        };
+        match self.run_start(&mut state, &mut ctx).await {
+            Ok(()) => {}
+            Err(end) => return Err(self.fail_start(Some(state), ctx, end).await),
+        }
+        let core = &self.cell.core;
+        self.record.running(core.system.clock.now());
+        core.set_state(ActorState::Ready);
+        if self.incarnation == 0 {
+            core.event(|actor, id| LifecycleEvent::Started { actor, id });
+        } else {
+            let restarts = core.restarts();
+            core.event(|actor, id| LifecycleEvent::Restarted { actor, id, restarts });
+        }
+        Ok(Born { state, ctx })
+    }
+
+    async fn make_state(&mut self) -> Result<Guarded<A>, StartEnd> {
+        let made = match panic::catch(|| self.source.make()) {
+            Err(text) => return Err(StartEnd::panic(text)),
+            Ok(Made::Now(made)) => made,
+            Ok(Made::Later(future)) => match self.drive(future, Patience::UntilCut, None).await {
+                Driven::Done(made) => made,
+                Driven::Panicked(text) => return Err(StartEnd::panic(text)),
+                Driven::Cut => return Err(StartEnd::Cut),
+            },
+        };
+        made.map(Guarded::new).map_err(|failure| StartEnd::Failed(failure.at(FailureOrigin::Start)))
+    }
+
+    async fn run_start(&mut self, state: &mut A, ctx: &mut ActorContext<A>) -> Result<(), StartEnd> {
+        let flow = panic::catch(|| state.on_start(ctx));
+        let flow = self.finish_hook(flow, None).await;
+        match flow {
+            Driven::Panicked(text) => Err(StartEnd::panic(text)),
+            Driven::Cut => Err(StartEnd::Cut),
+            Driven::Done(Some(failure)) => Err(StartEnd::Failed(failure.at(FailureOrigin::Start))),
+            Driven::Done(None) => match ctx.take_failure() {
+                Some(failure) => Err(StartEnd::Failed(failure.at(FailureOrigin::Start))),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Cleans up after a start that failed or was cut: no hook runs, but children may have been spawned.
+    async fn fail_start(&mut self, state: Option<Guarded<A>>, ctx: ActorContext<A>, end: StartEnd) -> Exit {
+        let exit = match end {
+            StartEnd::Cut => Exit::Stop,
+            StartEnd::Failed(failure) => match self.judge(failure).await {
+                Judged::Exit(exit) => exit,
+                // A failed start cannot be resumed; the policy knows.
+                Judged::Resume => Exit::Stop,
+            },
+        };
+        self.tidy(ctx, &exit).await;
+        if let Some(state) = state {
+            self.drop_state(state);
+        }
+        self.beaten_by_stop(exit)
+    }
+
+    /// Drives what is left of a hook. Gives its failure, if it had one.
+    async fn finish_hook(
+        &mut self,
+        flow: Result<Flow<'_>, PanicText>,
+        limit: Option<Instant>,
+    ) -> Driven<Option<Failure>> {
+        let flow = match flow.map(Flow::now) {
+            Err(text) => return Driven::Panicked(text),
+            Ok(Err(future)) => match self.drive(future, Patience::UntilCut, limit).await {
+                Driven::Done(flow) => flow,
+                Driven::Panicked(text) => return Driven::Panicked(text),
+                Driven::Cut => return Driven::Cut,
+            },
+            Ok(Ok(flow)) => flow,
+        };
+        Driven::Done(match flow.0 {
+            Step::Failed(failure) => Some(failure),
+            Step::Done | Step::Ignored(_) | Step::Later(_) => None,
+        })
+    }
+
+    /// Finds out what is to be done about a failure, and begins to stop if that is it.
+    pub(super) async fn judge(&mut self, failure: Failure) -> Judged {
+        self.look();
+        if self.seen.is_stopping() {
+            return Judged::Exit(Exit::Stop); // A failure while it stops changes nothing.
+        }
+        let core = &self.cell.core;
+        let child = ChildInfo::new(core.path.clone(), core.id, u64::from(core.restarts()));
+        let directive = self.policy.try_decide(&failure, &child).unwrap_or(Directive::Stop);
+        let report = failure.report();
+        core.event(|actor, id| LifecycleEvent::Failed { actor, id, failure: report, directive });
+        self.carry_out(directive, failure).await
+    }
+
+    async fn carry_out(&mut self, directive: Directive, failure: Failure) -> Judged {
+        let situation = Situation {
+            now: self.cell.core.system.clock.now(),
+            random: self.random(),
+            restartable: self.source.is_repeatable(),
+        };
+        match self.policy.verdict(directive, &failure, &mut self.record, situation) {
+            Verdict::Resume => {
+                self.cell.discard(failure);
+                Judged::Resume
+            }
+            Verdict::Restart { after } => Judged::Exit(Exit::Restart { after, cause: failure }),
+            Verdict::Stop(reason) => {
+                self.cell.discard(failure);
+                self.stop_for(reason);
+                Judged::Exit(Exit::Stop)
+            }
+            Verdict::Escalate => Box::pin(self.escalate(failure)).await,
+        }
+    }
+
+    /// Orders its own end.
+    fn stop_for(&mut self, reason: StopReason) {
+        let member = Arc::clone(&self.cell) as Arc<dyn Member>;
+        drop(order_end(member, EndKind::Stop, reason, None));
+        self.look();
+    }
+
+    /// Leaves the decision to the parent, which fails with this failure, and waits for what comes of it. At the top the
+    /// system shuts down.
+    async fn escalate(&mut self, failure: Failure) -> Judged {
+        let cell = Arc::clone(&self.cell);
+        let core = &cell.core;
+        let report = failure.report();
+        let failed_to_start = matches!(failure.origin(), FailureOrigin::Start);
+        core.set_state(ActorState::Deciding);
+        match core.parent.as_ref().and_then(std::sync::Weak::upgrade) {
+            None => {
+                self.cell.discard(failure);
+                let cause = ShutdownCause::Escalated { actor: core.path.clone(), failure: report.clone() };
+                self.stop_for(StopReason::Failed(report));
+                core.system.begin_shutdown(cause);
+                return Judged::Exit(Exit::Stop);
+            }
+            Some(parent) => {
+                let me: Arc<dyn Member> = Arc::clone(&cell) as Arc<dyn Member>;
+                let mut signal = Some(Signal::Escalated {
+                    child: Arc::downgrade(&me),
+                    failure: failure.escalated_by(&core.path),
+                });
+                parent.control(&mut |orders| orders.signals.extend(signal.take()));
+                // A parent that waits for this very actor could not decide.
+                let cycle = vec![parent.core().path.clone(), core.path.clone()];
+                cell.refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
+            }
+        }
+        let limit = core.system.clock.now().checked_add(self.policy.timeout());
+        let waiting = Arc::clone(&cell);
+        let decision = poll_fn(move |_| match waiting.take_decision() {
+            Some(decision) => Poll::Ready(decision),
+            None => Poll::Pending,
+        });
+        match self.drive(Box::pin(decision), Patience::UntilStop, limit).await {
+            Driven::Done(_) if failed_to_start => {
+                Judged::Exit(Exit::Restart { after: Duration::ZERO, cause: Failure::from(report.to_string()) })
+            }
+            Driven::Done(_) => {
+                core.set_state(ActorState::Ready);
+                Judged::Resume
+            }
+            Driven::Panicked(_) | Driven::Cut => {
+                // A stop has come, or the parent was busy for too long.
+                self.stop_for(StopReason::Failed(report));
+                Judged::Exit(Exit::Stop)
+            }
+        }
+    }
+
+    /// Ends an incarnation that had started.
+    async fn wind_down(&mut self, mut state: Guarded<A>, ctx: ActorContext<A>, exit: Exit) -> Exit {
+        let mut ctx = self.tidy(ctx, &exit).await;
+        let exit = self.beaten_by_stop(exit);
+        if !self.seen.is_killed() && !self.cell.core.is_abandoned() {
+            self.run_hook(&mut state, &mut ctx, &exit).await;
+        }
+        drop(ctx);
+        self.drop_state(state);
+        self.beaten_by_stop(exit)
+    }
+
+    /// Everything before the hook: the mailbox is turned out or kept, results on their way are dropped, children stop.
+    async fn tidy(&mut self, mut ctx: ActorContext<A>, exit: &Exit) -> ActorContext<A> {
+        self.look();
+        ctx.end_incarnation();
+        match exit {
+            Exit::Stop => {
+                self.cell.core.set_state(ActorState::Stopping);
+                self.turn_out();
+            }
+            Exit::Restart { .. } => {
+                self.cell.core.set_state(ActorState::Restarting);
+                self.cell.mail.put_back(&mut self.batch);
+            }
+        }
+        self.stop_children().await;
+        ctx
+    }
+
+    async fn stop_children(&mut self) {
+        let cell = Arc::clone(&self.cell);
+        let Some(family) = cell.core.existing_family() else { return };
+        family.close();
+        if family.len() == 0 {
+            return;
+        }
+        let deadline = cell.ending().and_then(|ending| ending.deadline);
+        let kind = if self.seen.is_killed() { EndKind::Kill } else { EndKind::Stop };
+        let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
+        if let Driven::Done(()) = self.drive(Box::pin(all), Patience::UntilCut, None).await {
+            return;
+        }
+        let now = Some(cell.core.system.clock.now());
+        let rest = family.stop_all(EndKind::Kill, StopReason::ParentStopped, now);
+        let _ = self.drive(Box::pin(rest), Patience::ToTheEnd, None).await;
+    }
+
+    async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
+        self.set_handler(None);
+        let reason = self.cell.ending().map_or(StopReason::Stopped, |ending| ending.reason);
+        let limit = match exit {
+            Exit::Stop => None, // The order to end has a deadline of its own.
+            Exit::Restart { .. } => self.cell.core.stop_deadline(),
+        };
+        let flow = match exit {
+            Exit::Stop => panic::catch(|| state.on_stop(ctx, &reason)),
+            Exit::Restart { cause, .. } => panic::catch(|| state.on_restart(ctx, cause)),
+        };
+        let name = if matches!(exit, Exit::Stop) { "on_stop" } else { "on_restart" };
+        let failure = match self.finish_hook(flow, limit).await {
+            Driven::Done(failure) => failure.map(|failure| failure.at(FailureOrigin::Hook(name))),
+            Driven::Panicked(text) => Some(Failure::panic(text, FailureOrigin::Hook(name))),
+            Driven::Cut => None,
+        };
+        answer_orphans(&AskFailure::Stopped(Phase::Running));
+        if let Some(failure) = failure {
+            let failure = failure.report();
+            self.cell.core.event(|actor, id| LifecycleEvent::HookFailed { actor, id, failure });
+        }
+    }
+
+    fn drop_state(&self, state: Guarded<A>) {
+        self.cell.discard(state.into_inner());
+    }
+
+    /// A stop beats a restart, whenever it comes.
+    fn beaten_by_stop(&mut self, exit: Exit) -> Exit {
+        self.look();
+        match exit {
+            Exit::Restart { .. } if self.seen.is_stopping() => {
+                self.turn_out();
+                Exit::Stop
+            }
+            exit => exit,
+        }
+    }
+
+    /// Waits before a restart; says whether there is one.
+    async fn back_off(&mut self, after: Duration) -> bool {
+        let core = &self.cell.core;
+        core.set_state(ActorState::Restarting);
+        if !after.is_zero() {
+            let sleep = core.system.deadlines.sleep(after);
+            if !matches!(self.drive(Box::pin(sleep), Patience::UntilStop, None).await, Driven::Done(())) {
+                return false;
+            }
+        }
+        self.look();
+        if self.seen.is_stopping() {
+            return false;
+        }
+        self.incarnation = self.incarnation.wrapping_add(1);
+        self.cell.core.count_restart();
+        mem::take(&mut self.deadline);
+        true
+    }
+
+    /// A number in `[0, 1)` for the jitter of the back-off; the same in every run of the same program.
+    fn random(&self) -> f64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        (self.cell.core.id, self.record.restarts()).hash(&mut hasher);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are what the type holds")]
+        let random = (hasher.finish() >> 11) as f64 / (1u64 << 53) as f64;
+        random
+    }
+}
+
+/// How a start did not come to its end.
+enum StartEnd {
+    Failed(Failure),
+    Cut,
+}
+
+impl StartEnd {
+    fn panic(text: PanicText) -> Self {
+        answer_orphans(&AskFailure::Panicked(Arc::clone(&text)));
+        Self::Failed(Failure::panic(text, FailureOrigin::Start))
+    }
+}

@@ -1,0 +1,342 @@
+//! The only place that assembles an actor: its name, its cell, its activation.
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::SpawnError;
+use crate::mailbox::Mailbox;
+use crate::path::{ActorPath, RESERVED};
+use crate::supervision::{StopReason, Supervision};
+use crate::system::family::{Family, NoRoom};
+use crate::system::member::{Core, Kind, Member, Options};
+use crate::system::{ActorSystem, SystemCore, check_name};
+
+use super::Actor;
+use super::activation::activate;
+use super::cell::Cell;
+use super::factory::{Factory, IntoState, Source, once, source, with_args};
+use super::lifecycle::Life;
+use super::reference::ActorRef;
+
+/// Where a new actor belongs: under a parent, or at the top of the system.
+#[derive(Clone)]
+pub(super) struct Nest {
+    system: Arc<SystemCore>,
+    parent: Option<Arc<dyn Member>>,
+    /// The parent's policy for its children.
+    policy: Option<Supervision>,
+}
+
+impl Nest {
+    pub(super) const fn under(
+        system: Arc<SystemCore>,
+        parent: Arc<dyn Member>,
+        policy: Option<Supervision>,
+    ) -> Self {
+        Self { system, parent: Some(parent), policy }
+    }
+
+    fn top(system: &ActorSystem) -> Self {
+        Self { system: Arc::clone(&system.core), parent: None, policy: None }
+    }
+
+    fn family(&self) -> &Family {
+        match &self.parent {
+            None => &self.system.family,
+            Some(parent) => parent.core().family(),
+        }
+    }
+
+    fn path(&self) -> &ActorPath {
+        match &self.parent {
+            None => &self.system.path,
+            Some(parent) => &parent.core().path,
+        }
+    }
+
+    /// Makes the cell and takes the name: from here on the actor exists, and can be told messages.
+    fn assemble<A: Actor>(
+        &self,
+        name: Option<&str>,
+        options: Arc<Options>,
+    ) -> Result<Arc<Cell<A::Msg>>, SpawnError> {
+        if let Some(name) = name {
+            check_name(name).map_err(|error| SpawnError::Name { name: name.to_owned(), error })?;
+        }
+        if options.mailbox.has_zero_capacity() {
+            return Err(SpawnError::ZeroCapacity);
+        }
+        if options.throughput == 0 {
+            return Err(SpawnError::ZeroThroughput);
+        }
+        let id = self.system.next_id();
+        let path = match name {
+            Some(name) => self.path().child(name),
+            None => self.path().child(&format!("{RESERVED}{}", id.as_u64())),
+        };
+        let parent = self.parent.as_ref().map(Arc::downgrade);
+        let core = Core::new(id, Arc::clone(&self.system), parent, path, KindOf::<A>::KIND, options);
+        let cell = Arc::new(Cell::new(core));
+        match self.family().add(Arc::clone(&cell) as Arc<dyn Member>) {
+            Ok(()) => Ok(cell),
+            Err(NoRoom::NameTaken) => Err(SpawnError::NameTaken { path: cell.core.path.clone() }),
+            Err(NoRoom::Closed) if self.system.is_shutting_down() => Err(SpawnError::ShuttingDown),
+            Err(NoRoom::Closed) => Err(SpawnError::ParentStopped { parent: self.path().clone() }),
+        }
+    }
+
+    /// Gives the actor its activation. Says whether it could: an end that came before ends it for good.
+    fn launch<A: Actor>(&self, cell: &Arc<Cell<A::Msg>>, source: Box<dyn Source<A>>) -> bool {
+        if !cell.core.is_born_now() {
+            return false;
+        }
+        let own = cell.core.options.supervision.clone();
+        let policy = own.or_else(|| self.policy.clone());
+        let policy = policy.unwrap_or_else(|| self.system.settings.supervision.clone());
+        let life = Life::new(Arc::clone(cell), source, policy);
+        self.system.run(cell.core.id, activate(life)).detach();
+        true
+    }
+
+    fn closed(&self) -> SpawnError {
+        if self.system.is_shutting_down() {
+            SpawnError::ShuttingDown
+        } else {
+            SpawnError::ParentStopped { parent: self.path().clone() }
+        }
+    }
+}
+
+struct KindOf<A>(std::marker::PhantomData<A>);
+
+impl<A: Actor> KindOf<A> {
+    const KIND: &'static Kind =
+        &Kind { type_id: TypeId::of::<A>, name: type_name::<A>, message: type_name::<A::Msg> };
+}
+
+/// Describes an actor to be spawned; made by [`ActorSystem::actor`] and [`ActorContext::actor`](crate::ActorContext::actor).
+///
+/// ```
+/// # use actors_core::prelude::*;
+/// # #[derive(Default)] struct Worker;
+/// # #[actor] impl Worker { #[handler] fn work(&mut self, job: u64) -> u64 { job } }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// # let system = ActorSystem::new("demo")?;
+/// let worker = system
+///     .actor(Worker::default)
+///     .name("worker")
+///     .mailbox(Mailbox::bounded(64))
+///     .supervision(Supervision::one_for_one().restarts(3, within(secs(60))))
+///     .spawn()?;
+/// assert_eq!(worker.work(1).await?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[must_use = "nothing is spawned until `spawn`"]
+pub struct Spawn<A: Actor> {
+    nest: Nest,
+    source: Box<dyn Source<A>>,
+    name: Option<String>,
+    options: Option<Options>,
+}
+
+impl<A: Actor> Spawn<A> {
+    pub(super) const fn new(nest: Nest, source: Box<dyn Source<A>>) -> Self {
+        Self { nest, source, name: None, options: None }
+    }
+
+    fn options(&mut self) -> &mut Options {
+        self.options.get_or_insert_with(|| Options::clone(&self.nest.system.settings.options))
+    }
+
+    /// Names the actor; without a name it gets one from the system, which starts with `$`.
+    pub fn name(mut self, name: impl AsRef<str>) -> Self {
+        self.name = Some(name.as_ref().to_owned());
+        self
+    }
+
+    /// Sets the mailbox.
+    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
+        self.options().mailbox = mailbox;
+        self
+    }
+
+    /// Sets how many messages the actor handles before it gives up its thread.
+    pub fn throughput(mut self, messages: u32) -> Self {
+        self.options().throughput = messages;
+        self
+    }
+
+    /// Sets how this actor's failures are judged, in place of what its parent has for all its children.
+    pub fn supervision(mut self, supervision: Supervision) -> Self {
+        self.options().supervision = Some(supervision);
+        self
+    }
+
+    /// Sets how long this actor has to end before its user code is cut.
+    pub fn stop_timeout(mut self, timeout: Duration) -> Self {
+        self.options().stop_timeout = timeout;
+        self
+    }
+
+    /// Drains the actor when the last reference to it is gone. Its parent, watches, timers, weak references and its own
+    /// context do not count.
+    pub fn stop_when_unreferenced(mut self) -> Self {
+        self.options().counted = true;
+        self
+    }
+
+    /// Spawns the actor. It can be told messages at once; its factory and `on_start` run on a worker.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] says what is wrong with the name or the options, or who is stopping.
+    pub fn spawn(self) -> Result<A::Ref, SpawnError> {
+        let options = match self.options {
+            Some(options) => Arc::new(options),
+            None => Arc::clone(&self.nest.system.settings.options),
+        };
+        let cell = self.nest.assemble::<A>(self.name.as_deref(), options)?;
+        // Made before the actor runs, so that it is referenced from the beginning.
+        let reference = ActorRef::new(Arc::clone(&cell));
+        if self.nest.launch(&cell, self.source) { Ok(A::Ref::from(reference)) } else { Err(self.nest.closed()) }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Spawn<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawn")
+            .field("actor", &type_name::<A>())
+            .field("name", &self.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A name that is taken, and a reference that works, for an actor that is not spawned yet: messages wait for it.
+///
+/// So that two actors can know each other, or a factory can hold the reference to the very actor it makes: the wiring is in the
+/// factories, and a restart does not lose it. Dropped, it frees the name, and what was told becomes dead letters.
+#[must_use = "a reserved name is freed when this is dropped"]
+pub struct Reserved<A: Actor> {
+    nest: Nest,
+    cell: Arc<Cell<A::Msg>>,
+}
+
+impl<A: Actor> Reserved<A> {
+    pub(super) fn new(nest: Nest, name: &str) -> Result<Self, SpawnError> {
+        let options = Arc::clone(&nest.system.settings.options);
+        let cell = nest.assemble::<A>(Some(name), options)?;
+        Ok(Self { nest, cell })
+    }
+
+    /// Returns the reference to the actor to come.
+    pub fn reference(&self) -> A::Ref {
+        A::Ref::from(ActorRef::new(Arc::clone(&self.cell)))
+    }
+
+    /// Spawns the actor.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError::ParentStopped`] or [`SpawnError::ShuttingDown`] if it was stopped before it began.
+    pub fn spawn<M: 'static>(self, factory: impl Factory<A, M>) -> Result<A::Ref, SpawnError> {
+        if self.nest.launch(&self.cell, source(factory)) {
+            Ok(self.reference())
+        } else {
+            Err(self.nest.closed())
+        }
+    }
+}
+
+impl<A: Actor> Drop for Reserved<A> {
+    fn drop(&mut self) {
+        if self.cell.core.is_born_now() {
+            let member: &dyn Member = &*self.cell;
+            member.close_door();
+            member.turn_out();
+            member.finish(StopReason::Stopped);
+        }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Reserved<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reserved({})", self.cell.core.path)
+    }
+}
+
+impl ActorSystem {
+    /// Spawns a top-level actor with a name. `factory` makes its state, afresh after each failure: `Fn() -> A`,
+    /// `Fn() -> Result<A, E>`, or a future of that.
+    ///
+    /// Returns at once: the actor can be told messages, and its factory runs on a worker.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`]: the name is taken or no good, or the system is shutting down.
+    pub fn spawn<A: Actor, M: 'static>(
+        &self,
+        name: impl AsRef<str>,
+        factory: impl Factory<A, M>,
+    ) -> Result<A::Ref, SpawnError> {
+        self.actor(factory).name(name).spawn()
+    }
+
+    /// Spawns a top-level actor without a name; the system gives it one that starts with `$`.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError::ShuttingDown`].
+    pub fn spawn_anonymous<A: Actor, M: 'static>(&self, factory: impl Factory<A, M>) -> Result<A::Ref, SpawnError> {
+        self.actor(factory).spawn()
+    }
+
+    /// Spawns a top-level actor whose factory gets a clone of `args` for each incarnation.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_with<A: Actor, M: 'static, P, R>(
+        &self,
+        name: impl AsRef<str>,
+        args: P,
+        factory: impl Fn(P) -> R + Send + Sync + 'static,
+    ) -> Result<A::Ref, SpawnError>
+    where
+        P: Clone + Send + Sync + 'static,
+        R: IntoState<A, M> + 'static,
+    {
+        self.spawn(name, with_args(args, factory))
+    }
+
+    /// Spawns a top-level actor with a state that cannot be made again: a restart acts as a stop.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_once<A: Actor>(&self, name: impl AsRef<str>, state: A) -> Result<A::Ref, SpawnError> {
+        self.actor_once(state).name(name).spawn()
+    }
+
+    /// Starts to describe a top-level actor whose options differ from the defaults.
+    pub fn actor<A: Actor, M: 'static>(&self, factory: impl Factory<A, M>) -> Spawn<A> {
+        Spawn::new(Nest::top(self), source(factory))
+    }
+
+    /// Starts to describe a top-level actor whose state cannot be made again.
+    pub fn actor_once<A: Actor>(&self, state: A) -> Spawn<A> {
+        Spawn::new(Nest::top(self), once(state))
+    }
+
+    /// Takes a name and gives its reference before there is an actor.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    pub fn reserve<A: Actor>(&self, name: impl AsRef<str>) -> Result<Reserved<A>, SpawnError> {
+        Reserved::new(Nest::top(self), name.as_ref())
+    }
+}

@@ -1,0 +1,95 @@
+//! The attributes `#[actor]`, `#[handler]` and the hooks of `actors-core`, which re-exports them.
+//!
+//! `#[actor]` goes through five steps, one module each: *parse* the block (bodies stay raw
+//! tokens), *model* it, *validate* each signature on the way, *expand* the model, or *fall back*: emit
+//! the errors together with whatever is known, so that one mistake is one error.
+
+use proc_macro::TokenStream;
+
+mod errors;
+mod expand;
+mod fallback;
+mod model;
+mod options;
+mod parse;
+mod reserved;
+#[cfg(test)]
+mod snapshots;
+mod types;
+mod validate;
+
+/// Makes an actor of the type whose inherent `impl` block it stands on.
+///
+/// For `impl Account` it generates `enum AccountMsg` (a variant a handler), `struct AccountRef` (a
+/// method a handler) and `impl Actor for Account`. The methods stay ordinary methods. A type has one
+/// such block; helpers live in plain `impl` blocks.
+///
+/// Options, separated by commas:
+///
+/// - `crate = path`: where `actors_core` is found, if not at `::actors_core`;
+/// - `msg = Name`, `ref = Name`: names for the generated types;
+/// - `supervision = expression`: the policy of this type for its children.
+#[proc_macro_attribute]
+pub fn actor(args: TokenStream, item: TokenStream) -> TokenStream {
+    pipeline(args.into(), &item.into()).into()
+}
+
+/// Makes a message of a method inside an `#[actor]` block.
+///
+/// The method takes `&mut self` or `&self` and owned arguments, and may be `async`. The context
+/// (`ctx: &mut ActorContext<Self>`) and the way back (`reply: ReplyTo<T>`) are recognised by their types.
+///
+/// Options, separated by commas:
+///
+/// - `fallible`: the reply is a `Result` although its type is not called so;
+/// - `err_is_failure`: an `Err` is also a failure of the actor.
+#[proc_macro_attribute]
+pub fn handler(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("handler", &item.into()).into()
+}
+
+/// Runs a method inside an `#[actor]` block before the first message of each incarnation.
+///
+/// It takes `&mut self` and, if it wants, `ctx: &mut ActorContext<Self>`; it returns nothing or a `Result<(), E>`.
+#[proc_macro_attribute]
+pub fn on_start(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("on_start", &item.into()).into()
+}
+
+/// Runs a method inside an `#[actor]` block when the actor has handled its last message.
+///
+/// Besides the context it may take `reason: &StopReason`.
+#[proc_macro_attribute]
+pub fn on_stop(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("on_stop", &item.into()).into()
+}
+
+/// Runs a method inside an `#[actor]` block when a restart replaces this incarnation.
+///
+/// Besides the context it may take `cause: &Failure`.
+#[proc_macro_attribute]
+pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("on_restart", &item.into()).into()
+}
+
+/// Runs a method inside an `#[actor]` block when a watched actor has ended.
+///
+/// Besides the context it may take `who: Terminated`.
+#[proc_macro_attribute]
+pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("on_terminated", &item.into()).into()
+}
+
+/// What `#[actor]` does, in types that exist outside a compiler too.
+fn pipeline(
+    args: proc_macro2::TokenStream,
+    item: &proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    match parse::block(item.clone()) {
+        Ok(block) => match model::Actor::new(args, block) {
+            Ok(actor) => expand::actor(&actor),
+            Err(rejected) => fallback::actor(&rejected),
+        },
+        Err(error) => fallback::untouched(item, &error),
+    }
+}

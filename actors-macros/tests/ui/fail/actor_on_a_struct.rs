@@ -1,0 +1,8 @@
+use actors_core::prelude::*;
+
+#[actor]
+struct Account;
+
+fn main() {
+    let _ = Account;
+}

@@ -7,10 +7,10 @@ use std::fmt::Debug;
 pub use crate::actor::flow::{Flow, Later};
 pub use crate::private_autoref::*;
 
+use crate::actor::Actor;
 use crate::actor::call::{Call, IsResult, ReplyKind};
 use crate::actor::reference::ActorRef;
 use crate::actor::reply::ReplyTo;
-use crate::actor::Actor;
 use crate::supervision::{Failure, FailureOrigin, FailureValue};
 use crate::system::Terminated;
 
@@ -59,8 +59,14 @@ pub fn finish_failing<R: IsResult<Err: Sync>>(
             Flow::done()
         }
         Err(error) => {
-            let asked = Asked { parts: Some((error, reply)), describe };
-            Flow::failed(Failure::from_value(Box::new(asked), FailureOrigin::Detached))
+            let asked = Asked {
+                parts: Some((error, reply)),
+                describe,
+            };
+            Flow::failed(Failure::from_value(
+                Box::new(asked),
+                FailureOrigin::Detached,
+            ))
         }
     }
 }
@@ -87,7 +93,9 @@ impl<R: IsResult<Err: Sync>> FailureValue for Asked<R> {
     }
 
     fn text(&self) -> String {
-        self.value().map(|error| (self.describe)(error).text).unwrap_or_default()
+        self.value()
+            .map(|error| (self.describe)(error).text)
+            .unwrap_or_default()
     }
 
     fn type_name(&self) -> &'static str {

@@ -312,10 +312,16 @@ impl fmt::Display for SpawnError {
                 "there is an actor {path} already: give another name, or look that one up with `lookup`"
             ),
             Self::Name { name, error } => write!(f, "{name:?} is no name for an actor: {error}"),
-            Self::ParentStopped { parent } => write!(f, "{parent} is stopping, and takes no more children"),
-            Self::ShuttingDown => f.write_str("the system is shutting down, and takes no more actors"),
+            Self::ParentStopped { parent } => {
+                write!(f, "{parent} is stopping, and takes no more children")
+            }
+            Self::ShuttingDown => {
+                f.write_str("the system is shutting down, and takes no more actors")
+            }
             Self::ZeroCapacity => f.write_str("a mailbox needs a capacity of at least 1"),
-            Self::ZeroThroughput => f.write_str("a throughput of 0 would handle no message: use at least 1"),
+            Self::ZeroThroughput => {
+                f.write_str("a throughput of 0 would handle no message: use at least 1")
+            }
         }
     }
 }
@@ -347,8 +353,15 @@ pub enum LookupError {
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent { path, found } => write!(f, "there is no actor {path}: the path exists as far as {found}"),
-            Self::WrongType { path, wanted, found } => {
+            Self::Absent { path, found } => write!(
+                f,
+                "there is no actor {path}: the path exists as far as {found}"
+            ),
+            Self::WrongType {
+                path,
+                wanted,
+                found,
+            } => {
                 write!(f, "the actor {path} is a `{found}`, and not a `{wanted}`")
             }
         }
@@ -406,8 +419,11 @@ impl Error for BuildError {
         match self {
             Self::Name { error, .. } => Some(error),
             Self::Runtime(error) => Some(error),
-            Self::NoRuntime | Self::NoTime | Self::ZeroThreads | Self::ZeroThroughput | Self::ZeroCapacity => None,
+            Self::NoRuntime
+            | Self::NoTime
+            | Self::ZeroThreads
+            | Self::ZeroThroughput
+            | Self::ZeroCapacity => None,
         }
     }
 }
-

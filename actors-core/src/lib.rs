@@ -79,27 +79,29 @@ pub use actor::{Actor, Handle, Message};
 pub use actors_macros::{actor, handler, on_restart, on_start, on_stop, on_terminated};
 pub use dispatch::{Runnable, Schedule, TaskInfo};
 pub use error::{
-    AskError, BuildError, CyclePath, EnqueueError, LookupError, NameError, Phase, SpawnError, TryTellError,
+    AskError, BuildError, CyclePath, EnqueueError, LookupError, NameError, Phase, SpawnError,
+    TryTellError,
 };
 pub use event::{DeadLetter, DeadLetterReason, LifecycleEvent, Subscription};
 pub use mailbox::{Mailbox, Overflow};
 pub use path::{ActorId, ActorPath};
 pub use supervision::{
-    Backoff, Budget, ChildInfo, Directive, Failure, FailureKind, FailureOrigin, FailureReport, StopReason,
-    Supervision,
+    Backoff, Budget, ChildInfo, Directive, Failure, FailureKind, FailureOrigin, FailureReport,
+    StopReason, Supervision,
 };
 pub use system::{
-    ActorState, ActorSystem, Counters, ShutdownCause, ShutdownReport, Stopped, SystemBuilder, Terminated, Tree,
-    TreeNode,
+    ActorState, ActorSystem, Counters, ShutdownCause, ShutdownReport, Stopped, SystemBuilder,
+    Terminated, Tree, TreeNode,
 };
 pub use time_units::{ms, secs, within};
 
 /// What a program with actors uses: `use actors_core::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Actor, ActorContext, ActorPath, ActorRef, ActorSystem, AskError, Backoff, Budget, ChildInfo, Directive,
-        Failure, FailureOrigin, FailureReport, Handle, Mailbox, Overflow, Phase, Recipient, ReplyTo, StopReason,
-        Supervision, Terminated, actor, handler, ms, on_restart, on_start, on_stop, on_terminated, secs, within,
+        Actor, ActorContext, ActorPath, ActorRef, ActorSystem, AskError, Backoff, Budget,
+        ChildInfo, Directive, Failure, FailureOrigin, FailureReport, Handle, Mailbox, Overflow,
+        Phase, Recipient, ReplyTo, StopReason, Supervision, Terminated, actor, handler, ms,
+        on_restart, on_start, on_stop, on_terminated, secs, within,
     };
 }
 

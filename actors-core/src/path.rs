@@ -53,11 +53,17 @@ struct Node {
 
 impl ActorPath {
     pub(crate) fn root(system: &str) -> Self {
-        Self(Arc::new(Node { name: system.into(), parent: None }))
+        Self(Arc::new(Node {
+            name: system.into(),
+            parent: None,
+        }))
     }
 
     pub(crate) fn child(&self, name: &str) -> Self {
-        Self(Arc::new(Node { name: name.into(), parent: Some(self.clone()) }))
+        Self(Arc::new(Node {
+            name: name.into(),
+            parent: Some(self.clone()),
+        }))
     }
 
     /// Returns the actor's own name, the last part of the path.
@@ -188,6 +194,11 @@ mod tests {
     #[test]
     fn the_last_reference_to_a_deep_path_drops_on_a_small_stack() {
         let deep = (0..200_000).fold(ActorPath::root("deep"), |path, _| path.child("x"));
-        std::thread::Builder::new().stack_size(64 * 1024).spawn(move || drop(deep)).unwrap().join().unwrap();
+        std::thread::Builder::new()
+            .stack_size(64 * 1024)
+            .spawn(move || drop(deep))
+            .unwrap()
+            .join()
+            .unwrap();
     }
 }

@@ -76,7 +76,10 @@ impl<'a, E: Error + 'static> Describe<'a, E> {
     /// Describes an error.
     #[must_use]
     pub fn describe(self) -> Described<'a> {
-        Described { text: self.0.to_string(), error: Some(self.0) }
+        Described {
+            text: self.0.to_string(),
+            error: Some(self.0),
+        }
     }
 }
 
@@ -88,7 +91,10 @@ pub trait DescribeDebug<'a> {
 
 impl<'a, E: Debug> DescribeDebug<'a> for Describe<'a, E> {
     fn describe(self) -> Described<'a> {
-        Described { text: format!("{:?}", self.0), error: None }
+        Described {
+            text: format!("{:?}", self.0),
+            error: None,
+        }
     }
 }
 
@@ -101,7 +107,10 @@ pub trait DescribeName<'a> {
 // By reference, so that the two tiers by value are tried first.
 impl<'a, E> DescribeName<'a> for &Describe<'a, E> {
     fn describe(self) -> Described<'a> {
-        Described { text: type_name::<E>().to_owned(), error: None }
+        Described {
+            text: type_name::<E>().to_owned(),
+            error: None,
+        }
     }
 }
 
@@ -160,7 +169,9 @@ impl<T: Send> Sound<T> {
 /// one mistake is not reported again at each async handler.
 pub trait Unsound {
     /// Takes the future; code that comes here does not compile elsewhere.
-    fn boxed<'a, O>(future: impl Future<Output = O> + 'a) -> Pin<Box<dyn Future<Output = O> + Send + 'a>>;
+    fn boxed<'a, O>(
+        future: impl Future<Output = O> + 'a,
+    ) -> Pin<Box<dyn Future<Output = O> + Send + 'a>>;
 }
 
 impl<T> Unsound for Sound<T> {

@@ -36,7 +36,10 @@ const CLOCK_EVERY: u32 = 8;
 /// The whole life of an actor, as one task.
 pub(super) async fn activate<A: Actor>(life: Life<A>) {
     let cell = Arc::clone(&life.cell);
-    let mut unfinished = Unfinished { cell: Arc::clone(&cell), reason: StopReason::SystemGone };
+    let mut unfinished = Unfinished {
+        cell: Arc::clone(&cell),
+        reason: StopReason::SystemGone,
+    };
     let mut me: Option<Arc<dyn Identity>> = Some(Arc::clone(&cell) as Arc<dyn Identity>);
     let mut life = pin!(life.live());
     unfinished.reason = poll_fn(|cx| {
@@ -181,7 +184,10 @@ impl<A: Actor> Life<A> {
         let message = match entry {
             Entry::Message(message) => message,
             Entry::Notice(notice) => match *notice {
-                Notice::Stamped { incarnation, message } if incarnation == ctx.incarnation() => message,
+                Notice::Stamped {
+                    incarnation,
+                    message,
+                } if incarnation == ctx.incarnation() => message,
                 Notice::Stamped { message, .. } => {
                     self.skip(message);
                     return None;
@@ -191,7 +197,10 @@ impl<A: Actor> Life<A> {
                         return None;
                     }
                     self.set_handler(None);
-                    return Some((Work::Terminated, panic::catch(|| actor.on_terminated(ctx, end))));
+                    return Some((
+                        Work::Terminated,
+                        panic::catch(|| actor.on_terminated(ctx, end)),
+                    ));
                 }
             },
         };
@@ -209,7 +218,10 @@ impl<A: Actor> Life<A> {
         let variant = message.variant();
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
-        Some((Work::Message(variant), panic::catch(|| actor.receive(message, ctx))))
+        Some((
+            Work::Message(variant),
+            panic::catch(|| actor.receive(message, ctx)),
+        ))
     }
 
     /// Does not handle a message: whoever wanted it is gone.
@@ -226,7 +238,9 @@ impl<A: Actor> Life<A> {
         let failure = match flow {
             Ok(Flow(Step::Done)) => None,
             Ok(Flow(Step::Ignored(error))) => {
-                let Work::Message(variant) = *work else { return None };
+                let Work::Message(variant) = *work else {
+                    return None;
+                };
                 core.event(|actor, id| LifecycleEvent::ErrorIgnored {
                     actor,
                     id,
@@ -238,7 +252,12 @@ impl<A: Actor> Life<A> {
             Ok(Flow(Step::Failed(failure))) => Some(failure.at(work.origin())),
             Ok(Flow(Step::Later(future))) => {
                 self.cell.discard(future);
-                Some(Failure::from("an async handler returned another future in place of an outcome").at(work.origin()))
+                Some(
+                    Failure::from(
+                        "an async handler returned another future in place of an outcome",
+                    )
+                    .at(work.origin()),
+                )
             }
             Err(text) => {
                 answer_orphans(&AskFailure::Panicked(Arc::clone(&text)));
@@ -266,7 +285,10 @@ impl<A: Actor> Life<A> {
     async fn hear_signals(&mut self, ctx: &ActorContext<A>) -> Judged {
         while let Some(signal) = self.next_signal() {
             match signal {
-                Signal::Failed { incarnation, failure } => {
+                Signal::Failed {
+                    incarnation,
+                    failure,
+                } => {
                     if incarnation == ctx.incarnation()
                         && let Judged::Exit(exit) = self.judge(failure).await
                     {

@@ -15,8 +15,8 @@ use crate::dispatch::turn;
 use crate::error::{AskError, AskFailure, CyclePath, EnqueueError, Phase};
 use crate::mailbox::{Admission, Refusal, Wait};
 use crate::path::ActorId;
-use crate::system::{ActorState, SystemCore};
 use crate::system::deadlines::Sleep;
+use crate::system::{ActorState, SystemCore};
 
 use super::call::{ReplyKind, Value};
 use super::reference::ActorRef;
@@ -118,7 +118,9 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         let now = core.system.clock.now();
         let deadline = earlier(now.checked_add(timeout), turn::deadline());
         if deadline.is_some_and(|deadline| deadline <= now) {
-            return Err(AskError::Timeout { phase: Phase::Queued });
+            return Err(AskError::Timeout {
+                phase: Phase::Queued,
+            });
         }
         let asking = turn::running_actor().filter(|actor| actor.is_in(&core.system));
         if let Some(asking) = &asking {
@@ -131,30 +133,54 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                     .waits
                     .add((asking.id(), asking.path()), (core.id, &core.path))
                     .map_err(AskError::Cycle)?;
-                self.edge = Some(Edge { system: Arc::clone(&core.system), from: asking.id(), key });
+                self.edge = Some(Edge {
+                    system: Arc::clone(&core.system),
+                    from: asking.id(),
+                    key,
+                });
             }
         }
-        self.slot.prepare(deadline, asking.map(|asking| asking.id()));
+        self.slot
+            .prepare(deadline, asking.map(|asking| asking.id()));
         self.sleep = deadline.map(|deadline| core.system.deadlines.sleep_until(deadline));
         Ok(())
     }
 
     /// Sends the message, if there is room or none is waited for.
-    fn send(&mut self, message: A::Msg, cx: &Context<'_>) -> Result<Stage<A::Msg>, AskError<K::Err>> {
+    fn send(
+        &mut self,
+        message: A::Msg,
+        cx: &Context<'_>,
+    ) -> Result<Stage<A::Msg>, AskError<K::Err>> {
         let cell = self.to.cell();
         if self.wait_for_room {
             match cell.poll_room(&mut self.ticket, cx.waker()) {
                 Wait::Pending => return Ok(Stage::Waiting(message)),
-                Wait::Closed => return Err(AskError::Stopped { phase: Phase::Queued }),
+                Wait::Closed => {
+                    return Err(AskError::Stopped {
+                        phase: Phase::Queued,
+                    });
+                }
                 Wait::Granted => {}
             }
         }
-        let admission = self.ticket.take().map_or(Admission::Try, Admission::Granted);
-        let admission = if self.wait_for_room { admission } else { Admission::Tell };
+        let admission = self
+            .ticket
+            .take()
+            .map_or(Admission::Try, Admission::Granted);
+        let admission = if self.wait_for_room {
+            admission
+        } else {
+            Admission::Tell
+        };
         match cell.offer(message, admission) {
             Ok(()) => {}
             Err((_, Refusal::Full(_))) => return Err(AskError::MailboxFull),
-            Err((_, Refusal::Closed)) => return Err(AskError::Stopped { phase: Phase::Queued }),
+            Err((_, Refusal::Closed)) => {
+                return Err(AskError::Stopped {
+                    phase: Phase::Queued,
+                });
+            }
         }
         self.check_decision()?;
         Ok(Stage::Sent)
@@ -170,7 +196,10 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         let asking = turn::running_actor().filter(|actor| actor.is_in(&core.system));
         match asking {
             Some(parent) if core.is_child_of(parent.id()) => {
-                Err(AskError::Cycle(CyclePath::new(vec![parent.path().clone(), core.path.clone()])))
+                Err(AskError::Cycle(CyclePath::new(vec![
+                    parent.path().clone(),
+                    core.path.clone(),
+                ])))
             }
             _ => Ok(()),
         }
@@ -288,7 +317,11 @@ impl<A: Actor> Unpin for Enqueue<A> {}
 
 impl<A: Actor> Enqueue<A> {
     pub(super) const fn new(to: ActorRef<A>, message: A::Msg) -> Self {
-        Self { to, message: Some(message), ticket: None }
+        Self {
+            to,
+            message: Some(message),
+            ticket: None,
+        }
     }
 }
 
@@ -312,8 +345,14 @@ impl<A: Actor> Future for Enqueue<A> {
             }
             Wait::Granted => {}
         }
-        let admission = this.ticket.take().map_or(Admission::Try, Admission::Granted);
-        Poll::Ready(cell.offer(message, admission).map_err(|(message, _)| EnqueueError(message)))
+        let admission = this
+            .ticket
+            .take()
+            .map_or(Admission::Try, Admission::Granted);
+        Poll::Ready(
+            cell.offer(message, admission)
+                .map_err(|(message, _)| EnqueueError(message)),
+        )
     }
 }
 

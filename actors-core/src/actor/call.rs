@@ -99,7 +99,11 @@ pub struct Call<'a, A: Actor, K: ReplyKind, P> {
 
 impl<'a, A: Actor, K: ReplyKind, P> Call<'a, A, K, P> {
     #[inline]
-    pub(crate) const fn new(to: &'a ActorRef<A>, args: P, make: fn(P, ReplyTo<K::Raw>) -> A::Msg) -> Self {
+    pub(crate) const fn new(
+        to: &'a ActorRef<A>,
+        args: P,
+        make: fn(P, ReplyTo<K::Raw>) -> A::Msg,
+    ) -> Self {
         Self { to, args, make }
     }
 
@@ -187,7 +191,11 @@ impl<A: Actor, K: ReplyKind, P> IntoFuture for Call<'_, A, K, P> {
 
 impl<A: Actor, K: ReplyKind, P: Clone> Clone for Call<'_, A, K, P> {
     fn clone(&self) -> Self {
-        Self { to: self.to, args: self.args.clone(), make: self.make }
+        Self {
+            to: self.to,
+            args: self.args.clone(),
+            make: self.make,
+        }
     }
 }
 

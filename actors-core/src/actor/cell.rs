@@ -13,9 +13,9 @@ use crate::mailbox::{Admission, Entry, MailboxCell, Overflow, Push, Refusal, Wai
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::Directive;
+use crate::system::Terminated;
 use crate::system::counters::add;
 use crate::system::member::{Control, Core, Ending, Member, Orders};
-use crate::system::Terminated;
 
 use super::Message;
 
@@ -52,13 +52,21 @@ impl<M: Message> Cell<M> {
     #[inline]
     pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
         match self.mail.push(message, admission) {
-            Push::Accepted { wake, evicted: None, deep: None } => {
+            Push::Accepted {
+                wake,
+                evicted: None,
+                deep: None,
+            } => {
                 if let Some(waker) = wake {
                     waker.wake();
                 }
                 Ok(())
             }
-            Push::Accepted { wake, evicted, deep } => {
+            Push::Accepted {
+                wake,
+                evicted,
+                deep,
+            } => {
                 self.after_push(wake, evicted, deep);
                 Ok(())
             }
@@ -72,11 +80,17 @@ impl<M: Message> Cell<M> {
             waker.wake();
         }
         if let Some(depth) = deep {
-            self.core.event(|actor, id| LifecycleEvent::MailboxDeep { actor, id, depth });
+            self.core
+                .event(|actor, id| LifecycleEvent::MailboxDeep { actor, id, depth });
         }
         if let Some(message) = evicted {
             add(&self.core.system.counters.dead, 1);
-            self.turn_away(message, DeadLetterReason::DroppedOldest, &AskFailure::MailboxFull, None);
+            self.turn_away(
+                message,
+                DeadLetterReason::DroppedOldest,
+                &AskFailure::MailboxFull,
+                None,
+            );
         }
     }
 
@@ -92,8 +106,13 @@ impl<M: Message> Cell<M> {
     #[cold]
     fn refuse(&self, message: M, refusal: Refusal) {
         let (reason, failure) = match refusal {
-            Refusal::Closed => (DeadLetterReason::Stopped, AskFailure::Stopped(Phase::Queued)),
-            Refusal::Full(Overflow::DropNewest) => (DeadLetterReason::DroppedNewest, AskFailure::MailboxFull),
+            Refusal::Closed => (
+                DeadLetterReason::Stopped,
+                AskFailure::Stopped(Phase::Queued),
+            ),
+            Refusal::Full(Overflow::DropNewest) => {
+                (DeadLetterReason::DroppedNewest, AskFailure::MailboxFull)
+            }
             Refusal::Full(_) => (DeadLetterReason::MailboxFull, AskFailure::MailboxFull),
         };
         add(&self.core.system.counters.refused, 1);
@@ -129,7 +148,12 @@ impl<M: Message> Cell<M> {
     /// Drops a value of the user's, whose destructor may panic.
     pub(super) fn discard<T>(&self, value: T) {
         if let Some(text) = panic::drop_quietly(value) {
-            self.core.event(|actor, id| LifecycleEvent::DestructorPanicked { actor, id, text: text.to_string() });
+            self.core
+                .event(|actor, id| LifecycleEvent::DestructorPanicked {
+                    actor,
+                    id,
+                    text: text.to_string(),
+                });
         }
     }
 
@@ -160,14 +184,21 @@ impl<M: Message> Cell<M> {
                 },
             };
             add(&self.core.system.counters.dead, 1);
-            self.turn_away(message, DeadLetterReason::Stopped, &AskFailure::Stopped(Phase::Queued), None);
+            self.turn_away(
+                message,
+                DeadLetterReason::Stopped,
+                &AskFailure::Stopped(Phase::Queued),
+                None,
+            );
         }
     }
 
     /// Fails the queued asks of `asker`, which waits for them in a handler that this actor waits for.
     pub(super) fn refuse_asks_of(&self, asker: ActorId, failure: &AskFailure) {
         let asks = self.mail.extract(|message| {
-            message.way_back().is_some_and(|way| way.asking_actor() == Some(asker))
+            message
+                .way_back()
+                .is_some_and(|way| way.asking_actor() == Some(asker))
         });
         for entry in asks {
             if let Entry::Message(message) = entry {
@@ -189,14 +220,17 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
-        let ((), waker) = self.mail.control(|control| change(control.get_or_insert_default()));
+        let ((), waker) = self
+            .mail
+            .control(|control| change(control.get_or_insert_default()));
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
     fn ending(&self) -> Option<Ending> {
-        self.mail.peek(|control| control.as_ref().and_then(|orders| orders.ending.clone()))
+        self.mail
+            .peek(|control| control.as_ref().and_then(|orders| orders.ending.clone()))
     }
 
     fn close_door(&self) {

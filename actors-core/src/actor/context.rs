@@ -20,7 +20,6 @@ use crate::system::ActorSystem;
 use crate::system::end::WatchKey;
 use crate::system::member::{EndKind, Member, Signal};
 
-use super::{Actor, Handle as _};
 use super::call::{Call, ReplyKind};
 use super::cell::{Cell, Notice};
 use super::factory::Factory;
@@ -28,6 +27,7 @@ use super::recipient::Recipient;
 use super::reference::ActorRef;
 use super::spawn::{Nest, Reserved, Spawn};
 use super::stopping::order_end;
+use super::{Actor, Handle as _};
 
 /// What a handler can do besides answering: spawn children, watch others, send to itself, stop, fail.
 ///
@@ -57,7 +57,12 @@ struct Watched {
 
 impl<A: Actor> ActorContext<A> {
     pub(super) fn new(cell: Arc<Cell<A::Msg>>, incarnation: u32) -> Self {
-        Self { cell, incarnation, extras: None, actor: std::marker::PhantomData }
+        Self {
+            cell,
+            incarnation,
+            extras: None,
+            actor: std::marker::PhantomData,
+        }
     }
 
     fn extras(&mut self) -> &mut Extras {
@@ -74,8 +79,13 @@ impl<A: Actor> ActorContext<A> {
 
     /// Says whether the end of a watched actor is still wanted, and forgets the watch.
     pub(super) fn expects(&mut self, stamp: u64, id: ActorId) -> bool {
-        let Some(extras) = self.extras.as_mut() else { return false };
-        let expected = extras.watched.get(&id).is_some_and(|watched| watched.stamp == stamp);
+        let Some(extras) = self.extras.as_mut() else {
+            return false;
+        };
+        let expected = extras
+            .watched
+            .get(&id)
+            .is_some_and(|watched| watched.stamp == stamp);
         if expected {
             extras.watched.remove(&id);
         }
@@ -84,7 +94,9 @@ impl<A: Actor> ActorContext<A> {
 
     /// Ends what belongs to the incarnation: watches, and results on their way.
     pub(super) fn end_incarnation(&mut self) {
-        let Some(extras) = self.extras.as_mut() else { return };
+        let Some(extras) = self.extras.as_mut() else {
+            return;
+        };
         let key = WatchKey::Actor(self.cell.core.id);
         for (_, watched) in extras.watched.drain() {
             watched.member.core().end.unwatch(key);
@@ -93,7 +105,11 @@ impl<A: Actor> ActorContext<A> {
     }
 
     fn nest(&mut self) -> Nest {
-        let policy = self.extras().policy.get_or_insert_with(A::supervision).clone();
+        let policy = self
+            .extras()
+            .policy
+            .get_or_insert_with(A::supervision)
+            .clone();
         let parent = Arc::clone(&self.cell) as Arc<dyn Member>;
         Nest::under(Arc::clone(&self.cell.core.system), parent, policy)
     }
@@ -177,7 +193,10 @@ impl<A: Actor> ActorContext<A> {
     pub fn children(&self) -> Vec<ActorPath> {
         let family = self.cell.core.existing_family();
         let members = family.map(|family| family.members()).unwrap_or_default();
-        members.iter().map(|member| member.core().path.clone()).collect()
+        members
+            .iter()
+            .map(|member| member.core().path.clone())
+            .collect()
     }
 
     /// Makes `#[on_terminated]` run once when `other` ends; at once (as the next entry of the queue) when it has ended. A
@@ -193,7 +212,13 @@ impl<A: Actor> ActorContext<A> {
         let extras = self.extras();
         extras.next_stamp += 1;
         let stamp = incarnation | extras.next_stamp;
-        extras.watched.insert(id, Watched { stamp, member: Arc::clone(&member) });
+        extras.watched.insert(
+            id,
+            Watched {
+                stamp,
+                member: Arc::clone(&member),
+            },
+        );
         let watcher = Arc::downgrade(&self.cell);
         let tell = move |end| {
             if let Some(watcher) = watcher.upgrade() {
@@ -201,14 +226,23 @@ impl<A: Actor> ActorContext<A> {
                 let _ = watcher.notify(Box::new(Notice::Terminated { stamp, end }));
             }
         };
-        member.core().end.watch(WatchKey::Actor(self.cell.core.id), Box::new(tell));
+        member
+            .core()
+            .end
+            .watch(WatchKey::Actor(self.cell.core.id), Box::new(tell));
     }
 
     /// Ends a watch: `#[on_terminated]` does not run for `other` any more, even if its end is queued already.
     pub fn unwatch<B: Actor>(&mut self, other: &ActorRef<B>) {
-        let Some(extras) = self.extras.as_mut() else { return };
+        let Some(extras) = self.extras.as_mut() else {
+            return;
+        };
         if let Some(watched) = extras.watched.remove(&other.actor_id()) {
-            watched.member.core().end.unwatch(WatchKey::Actor(self.cell.core.id));
+            watched
+                .member
+                .core()
+                .end
+                .unwatch(WatchKey::Actor(self.cell.core.id));
         }
     }
 
@@ -238,13 +272,19 @@ impl<A: Actor> ActorContext<A> {
             match result {
                 Ok(result) => {
                     let message = stub(&me, result).into_untold();
-                    if let Err(notice) = cell.notify(Box::new(Notice::Stamped { incarnation, message })) {
+                    if let Err(notice) = cell.notify(Box::new(Notice::Stamped {
+                        incarnation,
+                        message,
+                    })) {
                         cell.discard(notice);
                     }
                 }
                 Err(text) => {
                     let failure = Failure::panic(text, FailureOrigin::Handler { variant: "pipe" });
-                    let mut signal = Some(Signal::Failed { incarnation, failure });
+                    let mut signal = Some(Signal::Failed {
+                        incarnation,
+                        failure,
+                    });
                     cell.control(&mut |orders| orders.signals.extend(signal.take()));
                 }
             }
@@ -267,9 +307,14 @@ impl<A: Actor> ActorContext<A> {
         let incarnation = self.incarnation;
         let cell = Arc::downgrade(&self.cell);
         Recipient::from_fn(move |message| {
-            let (Some(me), Some(cell)) = (weak.upgrade(), cell.upgrade()) else { return };
+            let (Some(me), Some(cell)) = (weak.upgrade(), cell.upgrade()) else {
+                return;
+            };
             let message = stub(&me, message).into_untold();
-            if let Err(notice) = cell.notify(Box::new(Notice::Stamped { incarnation, message })) {
+            if let Err(notice) = cell.notify(Box::new(Notice::Stamped {
+                incarnation,
+                message,
+            })) {
                 cell.discard(notice);
             }
         })

@@ -105,7 +105,9 @@ impl<A: Actor> Life<A> {
                 Ok(Poll::Ready(value)) => return Poll::Ready(Driven::Done(value)),
                 Ok(Poll::Pending) => {}
             }
-            let is_late = limit.as_mut().is_some_and(|sleep| Pin::new(&mut **sleep).poll(cx).is_ready());
+            let is_late = limit
+                .as_mut()
+                .is_some_and(|sleep| Pin::new(&mut **sleep).poll(cx).is_ready());
             if is_late || turn::takes_end_of_handler() {
                 return Poll::Ready(Driven::Cut);
             }
@@ -128,7 +130,13 @@ impl<A: Actor> Life<A> {
             None => (Seen::default(), false),
             Some(orders) => {
                 let ending = orders.ending.as_ref().map(|ending| ending.kind);
-                (Seen { ending, cut: orders.cut }, !orders.signals.is_empty())
+                (
+                    Seen {
+                        ending,
+                        cut: orders.cut,
+                    },
+                    !orders.signals.is_empty(),
+                )
             }
         });
         self.seen = seen;

@@ -25,11 +25,13 @@ use crate::error::{AskFailure, CyclePath, Phase};
 use crate::event::LifecycleEvent;
 use crate::panic::{self, Guarded, PanicText};
 use crate::supervision::{
-    ChildInfo, Directive, Failure, FailureOrigin, RestartRecord, Situation, StopReason, Supervision, Verdict,
+    ChildInfo, Directive, Failure, FailureOrigin, RestartRecord, Situation, StopReason,
+    Supervision, Verdict,
 };
 use crate::system::member::{EndKind, Member, Signal};
 use crate::system::{ActorState, ShutdownCause};
 
+use super::Actor;
 use super::activation::answer_orphans;
 use super::cell::{Cell, Queued};
 use super::context::ActorContext;
@@ -37,7 +39,6 @@ use super::drive::{Driven, Patience, Seen};
 use super::factory::{Made, Source};
 use super::flow::{Flow, Step};
 use super::stopping::order_end;
-use super::Actor;
 
 /// What an activation keeps through all incarnations. The state of the actor is not in here: handlers borrow it while this
 /// looks at the mailbox.
@@ -78,7 +79,11 @@ struct Born<A: Actor> {
 }
 
 impl<A: Actor> Life<A> {
-    pub(super) fn new(cell: Arc<Cell<A::Msg>>, source: Box<dyn Source<A>>, policy: Supervision) -> Self {
+    pub(super) fn new(
+        cell: Arc<Cell<A::Msg>>,
+        source: Box<dyn Source<A>>,
+        policy: Supervision,
+    ) -> Self {
         Self {
             cell,
             source: Guarded::new(source),
@@ -110,7 +115,10 @@ impl<A: Actor> Life<A> {
                     continue;
                 }
             }
-            return self.cell.ending().map_or(StopReason::Stopped, |ending| ending.reason);
+            return self
+                .cell
+                .ending()
+                .map_or(StopReason::Stopped, |ending| ending.reason);
         }
     }
 
@@ -140,7 +148,11 @@ impl<A: Actor> Life<A> {
             core.event(|actor, id| LifecycleEvent::Started { actor, id });
         } else {
             let restarts = core.restarts();
-            core.event(|actor, id| LifecycleEvent::Restarted { actor, id, restarts });
+            core.event(|actor, id| LifecycleEvent::Restarted {
+                actor,
+                id,
+                restarts,
+            });
         }
         Ok(Born { state, ctx })
     }
@@ -155,10 +167,15 @@ impl<A: Actor> Life<A> {
                 Driven::Cut => return Err(StartEnd::Cut),
             },
         };
-        made.map(Guarded::new).map_err(|failure| StartEnd::Failed(failure.at(FailureOrigin::Start)))
+        made.map(Guarded::new)
+            .map_err(|failure| StartEnd::Failed(failure.at(FailureOrigin::Start)))
     }
 
-    async fn run_start(&mut self, state: &mut A, ctx: &mut ActorContext<A>) -> Result<(), StartEnd> {
+    async fn run_start(
+        &mut self,
+        state: &mut A,
+        ctx: &mut ActorContext<A>,
+    ) -> Result<(), StartEnd> {
         let flow = panic::catch(|| state.on_start(ctx));
         let flow = self.finish_hook(flow, None).await;
         match flow {
@@ -173,7 +190,12 @@ impl<A: Actor> Life<A> {
     }
 
     /// Cleans up after a start that failed or was cut: no hook runs, but children may have been spawned.
-    async fn fail_start(&mut self, state: Option<Guarded<A>>, ctx: ActorContext<A>, end: StartEnd) -> Exit {
+    async fn fail_start(
+        &mut self,
+        state: Option<Guarded<A>>,
+        ctx: ActorContext<A>,
+        end: StartEnd,
+    ) -> Exit {
         let exit = match end {
             StartEnd::Cut => Exit::Stop,
             StartEnd::Failed(failure) => match self.judge(failure).await {
@@ -218,9 +240,17 @@ impl<A: Actor> Life<A> {
         }
         let core = &self.cell.core;
         let child = ChildInfo::new(core.path.clone(), core.id, u64::from(core.restarts()));
-        let directive = self.policy.try_decide(&failure, &child).unwrap_or(Directive::Stop);
+        let directive = self
+            .policy
+            .try_decide(&failure, &child)
+            .unwrap_or(Directive::Stop);
         let report = failure.report();
-        core.event(|actor, id| LifecycleEvent::Failed { actor, id, failure: report, directive });
+        core.event(|actor, id| LifecycleEvent::Failed {
+            actor,
+            id,
+            failure: report,
+            directive,
+        });
         self.carry_out(directive, failure).await
     }
 
@@ -230,12 +260,18 @@ impl<A: Actor> Life<A> {
             random: self.random(),
             restartable: self.source.is_repeatable(),
         };
-        match self.policy.verdict(directive, &failure, &mut self.record, situation) {
+        match self
+            .policy
+            .verdict(directive, &failure, &mut self.record, situation)
+        {
             Verdict::Resume => {
                 self.cell.discard(failure);
                 Judged::Resume
             }
-            Verdict::Restart { after } => Judged::Exit(Exit::Restart { after, cause: failure }),
+            Verdict::Restart { after } => Judged::Exit(Exit::Restart {
+                after,
+                cause: failure,
+            }),
             Verdict::Stop(reason) => {
                 self.cell.discard(failure);
                 self.stop_for(reason);
@@ -263,7 +299,10 @@ impl<A: Actor> Life<A> {
         match core.parent.as_ref().and_then(std::sync::Weak::upgrade) {
             None => {
                 self.cell.discard(failure);
-                let cause = ShutdownCause::Escalated { actor: core.path.clone(), failure: report.clone() };
+                let cause = ShutdownCause::Escalated {
+                    actor: core.path.clone(),
+                    failure: report.clone(),
+                };
                 self.stop_for(StopReason::Failed(report));
                 core.system.begin_shutdown(cause);
                 return Judged::Exit(Exit::Stop);
@@ -286,10 +325,14 @@ impl<A: Actor> Life<A> {
             Some(decision) => Poll::Ready(decision),
             None => Poll::Pending,
         });
-        match self.drive(Box::pin(decision), Patience::UntilStop, limit).await {
-            Driven::Done(_) if failed_to_start => {
-                Judged::Exit(Exit::Restart { after: Duration::ZERO, cause: Failure::from(report.to_string()) })
-            }
+        match self
+            .drive(Box::pin(decision), Patience::UntilStop, limit)
+            .await
+        {
+            Driven::Done(_) if failed_to_start => Judged::Exit(Exit::Restart {
+                after: Duration::ZERO,
+                cause: Failure::from(report.to_string()),
+            }),
             Driven::Done(_) => {
                 core.set_state(ActorState::Ready);
                 Judged::Resume
@@ -334,13 +377,19 @@ impl<A: Actor> Life<A> {
 
     async fn stop_children(&mut self) {
         let cell = Arc::clone(&self.cell);
-        let Some(family) = cell.core.existing_family() else { return };
+        let Some(family) = cell.core.existing_family() else {
+            return;
+        };
         family.close();
         if family.len() == 0 {
             return;
         }
         let deadline = cell.ending().and_then(|ending| ending.deadline);
-        let kind = if self.seen.is_killed() { EndKind::Kill } else { EndKind::Stop };
+        let kind = if self.seen.is_killed() {
+            EndKind::Kill
+        } else {
+            EndKind::Stop
+        };
         let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
         if let Driven::Done(()) = self.drive(Box::pin(all), Patience::UntilCut, None).await {
             return;
@@ -352,7 +401,10 @@ impl<A: Actor> Life<A> {
 
     async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
         self.set_handler(None);
-        let reason = self.cell.ending().map_or(StopReason::Stopped, |ending| ending.reason);
+        let reason = self
+            .cell
+            .ending()
+            .map_or(StopReason::Stopped, |ending| ending.reason);
         let limit = match exit {
             Exit::Stop => None, // The order to end has a deadline of its own.
             Exit::Restart { .. } => self.cell.core.stop_deadline(),
@@ -361,7 +413,11 @@ impl<A: Actor> Life<A> {
             Exit::Stop => panic::catch(|| state.on_stop(ctx, &reason)),
             Exit::Restart { cause, .. } => panic::catch(|| state.on_restart(ctx, cause)),
         };
-        let name = if matches!(exit, Exit::Stop) { "on_stop" } else { "on_restart" };
+        let name = if matches!(exit, Exit::Stop) {
+            "on_stop"
+        } else {
+            "on_restart"
+        };
         let failure = match self.finish_hook(flow, limit).await {
             Driven::Done(failure) => failure.map(|failure| failure.at(FailureOrigin::Hook(name))),
             Driven::Panicked(text) => Some(Failure::panic(text, FailureOrigin::Hook(name))),
@@ -370,7 +426,9 @@ impl<A: Actor> Life<A> {
         answer_orphans(&AskFailure::Stopped(Phase::Running));
         if let Some(failure) = failure {
             let failure = failure.report();
-            self.cell.core.event(|actor, id| LifecycleEvent::HookFailed { actor, id, failure });
+            self.cell
+                .core
+                .event(|actor, id| LifecycleEvent::HookFailed { actor, id, failure });
         }
     }
 
@@ -396,7 +454,10 @@ impl<A: Actor> Life<A> {
         core.set_state(ActorState::Restarting);
         if !after.is_zero() {
             let sleep = core.system.deadlines.sleep(after);
-            if !matches!(self.drive(Box::pin(sleep), Patience::UntilStop, None).await, Driven::Done(())) {
+            if !matches!(
+                self.drive(Box::pin(sleep), Patience::UntilStop, None).await,
+                Driven::Done(())
+            ) {
                 return false;
             }
         }
@@ -415,7 +476,10 @@ impl<A: Actor> Life<A> {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         (self.cell.core.id, self.record.restarts()).hash(&mut hasher);
-        #[expect(clippy::cast_precision_loss, reason = "53 bits are what the type holds")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "53 bits are what the type holds"
+        )]
         let random = (hasher.finish() >> 11) as f64 / (1u64 << 53) as f64;
         random
     }

@@ -26,14 +26,19 @@ impl ActorSystem {
                 found: (kind.name)(),
             });
         }
-        let cell: Arc<Cell<A::Msg>> =
-            member.into_any().downcast().unwrap_or_else(|_| unreachable!("an actor type has one message type"));
+        let cell: Arc<Cell<A::Msg>> = member
+            .into_any()
+            .downcast()
+            .unwrap_or_else(|_| unreachable!("an actor type has one message type"));
         Ok(A::Ref::from(ActorRef::new(cell)))
     }
 
     fn find(&self, path: &str) -> Result<Arc<dyn Member>, LookupError> {
         let root = self.core.path.name();
-        let absent = |found: String| LookupError::Absent { path: path.to_owned(), found };
+        let absent = |found: String| LookupError::Absent {
+            path: path.to_owned(),
+            found,
+        };
         let relative = match path.strip_prefix('/') {
             None => path,
             Some(absolute) => absolute
@@ -45,9 +50,16 @@ impl ActorSystem {
         for name in relative.split('/') {
             let child = match &found {
                 None => self.core.family.get(name),
-                Some(parent) => parent.core().existing_family().and_then(|family| family.get(name)),
+                Some(parent) => parent
+                    .core()
+                    .existing_family()
+                    .and_then(|family| family.get(name)),
             };
-            let far = || found.as_ref().map_or_else(|| format!("/{root}"), |at| at.core().path.to_string());
+            let far = || {
+                found
+                    .as_ref()
+                    .map_or_else(|| format!("/{root}"), |at| at.core().path.to_string())
+            };
             found = Some(child.ok_or_else(|| absent(far()))?);
         }
         found.ok_or_else(|| absent(format!("/{root}")))

@@ -9,9 +9,9 @@ pub(crate) mod ask;
 pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod context;
+mod drive;
 pub(crate) mod factory;
 pub(crate) mod flow;
-mod drive;
 pub(crate) mod lifecycle;
 mod lookup;
 pub(crate) mod recipient;
@@ -104,20 +104,32 @@ pub trait Actor: Sized + Send + 'static {
     }
 
     /// Runs when the actor ends, after its children have ended. Not when it is killed, nor when its start failed.
-    fn on_stop<'a>(&'a mut self, ctx: &'a mut ActorContext<Self>, reason: &'a StopReason) -> Flow<'a> {
+    fn on_stop<'a>(
+        &'a mut self,
+        ctx: &'a mut ActorContext<Self>,
+        reason: &'a StopReason,
+    ) -> Flow<'a> {
         let _ = (ctx, reason);
         Flow::done()
     }
 
     /// Runs when this incarnation makes room for the next; without one of its own, an actor gets
     /// [`on_stop`](Self::on_stop) with [`StopReason::Restarting`].
-    fn on_restart<'a>(&'a mut self, ctx: &'a mut ActorContext<Self>, cause: &'a Failure) -> Flow<'a> {
+    fn on_restart<'a>(
+        &'a mut self,
+        ctx: &'a mut ActorContext<Self>,
+        cause: &'a Failure,
+    ) -> Flow<'a> {
         let _ = cause;
         self.on_stop(ctx, &StopReason::Restarting)
     }
 
     /// Runs when an actor has ended that this one watches.
-    fn on_terminated<'a>(&'a mut self, ctx: &'a mut ActorContext<Self>, who: Terminated) -> Flow<'a> {
+    fn on_terminated<'a>(
+        &'a mut self,
+        ctx: &'a mut ActorContext<Self>,
+        who: Terminated,
+    ) -> Flow<'a> {
         let _ = (ctx, who);
         Flow::done()
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::error::TryTellError;
 use crate::panic;
 
+use super::Actor;
 use super::call::{Call, ReplyKind};
 use super::reference::ActorRef;
-use super::Actor;
 
 /// Takes messages of one type: an actor through one of its handlers, a probe of a test, or a function. A cheap clone.
 ///
@@ -56,7 +56,11 @@ impl<M: 'static> Recipient<M> {
         K: ReplyKind,
         F: for<'a> Fn(&'a A::Ref, M) -> Call<'a, A, K, (M,)> + Send + Sync + 'static,
     {
-        Self(Arc::new(Stub { to: A::Ref::from(to), stub, types: PhantomData }))
+        Self(Arc::new(Stub {
+            to: A::Ref::from(to),
+            stub,
+            types: PhantomData,
+        }))
     }
 
     pub(super) fn of_message<A: Actor>(

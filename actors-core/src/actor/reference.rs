@@ -41,7 +41,10 @@ impl<A: Actor> ActorRef<A> {
             // Ordering: as for any reference count, only the way down needs to be ordered.
             cell.core.references.fetch_add(1, Ordering::Relaxed);
         }
-        Self { cell, actor: PhantomData }
+        Self {
+            cell,
+            actor: PhantomData,
+        }
     }
 
     #[inline]
@@ -78,10 +81,12 @@ impl<A: Actor> ActorRef<A> {
     ///
     /// [`TryTellError::Full`] and [`TryTellError::Closed`], each with the message.
     pub fn try_tell(&self, message: A::Msg) -> Result<(), TryTellError<A::Msg>> {
-        self.cell.offer(message, Admission::Try).map_err(|(message, refusal)| match refusal {
-            Refusal::Full(_) => TryTellError::Full(message),
-            Refusal::Closed => TryTellError::Closed(message),
-        })
+        self.cell
+            .offer(message, Admission::Try)
+            .map_err(|(message, refusal)| match refusal {
+                Refusal::Full(_) => TryTellError::Full(message),
+                Refusal::Closed => TryTellError::Closed(message),
+            })
     }
 
     /// Sends a message when there is room in a bounded mailbox; those who wait come first in the order of their first
@@ -99,7 +104,10 @@ impl<A: Actor> ActorRef<A> {
     /// # Cancel safety
     ///
     /// As for [`Call::ask`].
-    pub fn ask<T: Send + 'static>(&self, make: impl FnOnce(ReplyTo<T>) -> A::Msg) -> Ask<A, Value<T>> {
+    pub fn ask<T: Send + 'static>(
+        &self,
+        make: impl FnOnce(ReplyTo<T>) -> A::Msg,
+    ) -> Ask<A, Value<T>> {
         Ask::of_message(self.clone(), make)
     }
 
@@ -118,7 +126,12 @@ impl<A: Actor> ActorRef<A> {
 
     /// Ends the actor as [`stop`](Self::stop) does, with a time limit of its own.
     pub fn stop_within(&self, limit: Duration) -> Ended {
-        order_end(self.member(), EndKind::Stop, StopReason::Stopped, Some(limit))
+        order_end(
+            self.member(),
+            EndKind::Stop,
+            StopReason::Stopped,
+            Some(limit),
+        )
     }
 
     /// Refuses new messages at once, lets the actor handle what it has accepted, and then ends it.
@@ -131,7 +144,12 @@ impl<A: Actor> ActorRef<A> {
 
     /// Ends the actor as [`drain`](Self::drain) does, with a time limit of its own.
     pub fn drain_within(&self, limit: Duration) -> Ended {
-        order_end(self.member(), EndKind::Drain, StopReason::Drained, Some(limit))
+        order_end(
+            self.member(),
+            EndKind::Drain,
+            StopReason::Drained,
+            Some(limit),
+        )
     }
 
     /// Ends the actor at the next await of its handler, or after its current message, without any hook. Its children are
@@ -173,7 +191,10 @@ impl<A: Actor> ActorRef<A> {
 
     /// Returns a reference that does not count for `stop_when_unreferenced`.
     pub fn downgrade(&self) -> WeakActorRef<A> {
-        WeakActorRef { cell: Arc::downgrade(&self.cell), actor: PhantomData }
+        WeakActorRef {
+            cell: Arc::downgrade(&self.cell),
+            actor: PhantomData,
+        }
     }
 
     /// Returns this actor as a recipient of the arguments of one of its handlers: `counter.recipient(CounterRef::add)`.
@@ -212,7 +233,12 @@ impl<A: Actor> Drop for ActorRef<A> {
         }
         // Ordering: pairs with the other decrements, so that the last one comes after every use.
         if self.cell.core.references.fetch_sub(1, Ordering::AcqRel) == 1 {
-            drop(order_end(self.member(), EndKind::Drain, StopReason::Unreferenced, None));
+            drop(order_end(
+                self.member(),
+                EndKind::Drain,
+                StopReason::Unreferenced,
+                None,
+            ));
         }
     }
 }
@@ -253,7 +279,10 @@ impl<A: Actor> WeakActorRef<A> {
 
 impl<A: Actor> Clone for WeakActorRef<A> {
     fn clone(&self) -> Self {
-        Self { cell: Weak::clone(&self.cell), actor: PhantomData }
+        Self {
+            cell: Weak::clone(&self.cell),
+            actor: PhantomData,
+        }
     }
 }
 

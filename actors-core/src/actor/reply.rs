@@ -251,7 +251,12 @@ impl<T: Send + 'static> Slot<T> {
     /// else says how far the message had come.
     pub(super) fn leave(&self, system: &Arc<SystemCore>) -> Result<Result<T, AskFailure>, Phase> {
         // Ordering: pairs with the exchange in `claim`; one of the two wins, and the answer itself is under the lock.
-        let phase = match self.phase.compare_exchange(QUEUED, CANCELLED, Ordering::AcqRel, Ordering::Acquire) {
+        let phase = match self.phase.compare_exchange(
+            QUEUED,
+            CANCELLED,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
             Ok(_) | Err(CANCELLED) => Phase::Queued,
             Err(_) => {
                 self.phase.store(LEFT, Ordering::Release);
@@ -278,7 +283,10 @@ impl<T: Send + 'static> WayBack for Slot<T> {}
 impl<T: Send + 'static> sealed::WayBack for Slot<T> {
     fn claim(&self) -> Claim {
         // Ordering: pairs with the exchange in `leave`.
-        match self.phase.compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Acquire) {
+        match self
+            .phase
+            .compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Acquire)
+        {
             Err(CANCELLED) => Claim::Cancelled,
             // A way back that was given on was claimed before; whether its asker has left does not matter then.
             Ok(_) | Err(_) => Claim::Run(self.inner.lock().deadline),

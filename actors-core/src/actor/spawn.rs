@@ -35,11 +35,19 @@ impl Nest {
         parent: Arc<dyn Member>,
         policy: Option<Supervision>,
     ) -> Self {
-        Self { system, parent: Some(parent), policy }
+        Self {
+            system,
+            parent: Some(parent),
+            policy,
+        }
     }
 
     fn top(system: &ActorSystem) -> Self {
-        Self { system: Arc::clone(&system.core), parent: None, policy: None }
+        Self {
+            system: Arc::clone(&system.core),
+            parent: None,
+            policy: None,
+        }
     }
 
     fn family(&self) -> &Family {
@@ -63,7 +71,10 @@ impl Nest {
         options: Arc<Options>,
     ) -> Result<Arc<Cell<A::Msg>>, SpawnError> {
         if let Some(name) = name {
-            check_name(name).map_err(|error| SpawnError::Name { name: name.to_owned(), error })?;
+            check_name(name).map_err(|error| SpawnError::Name {
+                name: name.to_owned(),
+                error,
+            })?;
         }
         if options.mailbox.has_zero_capacity() {
             return Err(SpawnError::ZeroCapacity);
@@ -77,13 +88,24 @@ impl Nest {
             None => self.path().child(&format!("{RESERVED}{}", id.as_u64())),
         };
         let parent = self.parent.as_ref().map(Arc::downgrade);
-        let core = Core::new(id, Arc::clone(&self.system), parent, path, KindOf::<A>::KIND, options);
+        let core = Core::new(
+            id,
+            Arc::clone(&self.system),
+            parent,
+            path,
+            KindOf::<A>::KIND,
+            options,
+        );
         let cell = Arc::new(Cell::new(core));
         match self.family().add(Arc::clone(&cell) as Arc<dyn Member>) {
             Ok(()) => Ok(cell),
-            Err(NoRoom::NameTaken) => Err(SpawnError::NameTaken { path: cell.core.path.clone() }),
+            Err(NoRoom::NameTaken) => Err(SpawnError::NameTaken {
+                path: cell.core.path.clone(),
+            }),
             Err(NoRoom::Closed) if self.system.is_shutting_down() => Err(SpawnError::ShuttingDown),
-            Err(NoRoom::Closed) => Err(SpawnError::ParentStopped { parent: self.path().clone() }),
+            Err(NoRoom::Closed) => Err(SpawnError::ParentStopped {
+                parent: self.path().clone(),
+            }),
         }
     }
 
@@ -104,7 +126,9 @@ impl Nest {
         if self.system.is_shutting_down() {
             SpawnError::ShuttingDown
         } else {
-            SpawnError::ParentStopped { parent: self.path().clone() }
+            SpawnError::ParentStopped {
+                parent: self.path().clone(),
+            }
         }
     }
 }
@@ -112,8 +136,11 @@ impl Nest {
 struct KindOf<A>(std::marker::PhantomData<A>);
 
 impl<A: Actor> KindOf<A> {
-    const KIND: &'static Kind =
-        &Kind { type_id: TypeId::of::<A>, name: type_name::<A>, message: type_name::<A::Msg> };
+    const KIND: &'static Kind = &Kind {
+        type_id: TypeId::of::<A>,
+        name: type_name::<A>,
+        message: type_name::<A::Msg>,
+    };
 }
 
 /// Describes an actor to be spawned; made by [`ActorSystem::actor`] and [`ActorContext::actor`](crate::ActorContext::actor).
@@ -144,11 +171,17 @@ pub struct Spawn<A: Actor> {
 
 impl<A: Actor> Spawn<A> {
     pub(super) const fn new(nest: Nest, source: Box<dyn Source<A>>) -> Self {
-        Self { nest, source, name: None, options: None }
+        Self {
+            nest,
+            source,
+            name: None,
+            options: None,
+        }
     }
 
     fn options(&mut self) -> &mut Options {
-        self.options.get_or_insert_with(|| Options::clone(&self.nest.system.settings.options))
+        self.options
+            .get_or_insert_with(|| Options::clone(&self.nest.system.settings.options))
     }
 
     /// Names the actor; without a name it gets one from the system, which starts with `$`.
@@ -201,7 +234,11 @@ impl<A: Actor> Spawn<A> {
         let cell = self.nest.assemble::<A>(self.name.as_deref(), options)?;
         // Made before the actor runs, so that it is referenced from the beginning.
         let reference = ActorRef::new(Arc::clone(&cell));
-        if self.nest.launch(&cell, self.source) { Ok(A::Ref::from(reference)) } else { Err(self.nest.closed()) }
+        if self.nest.launch(&cell, self.source) {
+            Ok(A::Ref::from(reference))
+        } else {
+            Err(self.nest.closed())
+        }
     }
 }
 
@@ -290,7 +327,10 @@ impl ActorSystem {
     /// # Errors
     ///
     /// [`SpawnError::ShuttingDown`].
-    pub fn spawn_anonymous<A: Actor, M: 'static>(&self, factory: impl Factory<A, M>) -> Result<A::Ref, SpawnError> {
+    pub fn spawn_anonymous<A: Actor, M: 'static>(
+        &self,
+        factory: impl Factory<A, M>,
+    ) -> Result<A::Ref, SpawnError> {
         self.actor(factory).spawn()
     }
 
@@ -317,7 +357,11 @@ impl ActorSystem {
     /// # Errors
     ///
     /// As [`spawn`](Self::spawn).
-    pub fn spawn_once<A: Actor>(&self, name: impl AsRef<str>, state: A) -> Result<A::Ref, SpawnError> {
+    pub fn spawn_once<A: Actor>(
+        &self,
+        name: impl AsRef<str>,
+        state: A,
+    ) -> Result<A::Ref, SpawnError> {
         self.actor_once(state).name(name).spawn()
     }
 

@@ -24,8 +24,14 @@ pub(super) fn order_end(
             None => core.stop_deadline(),
             Some(limit) => core.system.clock.now().checked_add(limit),
         };
-        member.order(&Ending { kind, reason, deadline });
-        core.system.run(core.id, see_to_the_end(Arc::clone(&member))).detach();
+        member.order(&Ending {
+            kind,
+            reason,
+            deadline,
+        });
+        core.system
+            .run(core.id, see_to_the_end(Arc::clone(&member)))
+            .detach();
     }
     Ended::new(member)
 }
@@ -46,7 +52,10 @@ pub struct Ended {
 
 impl Ended {
     pub(super) const fn new(member: Arc<dyn Member>) -> Self {
-        Self { member, place: None }
+        Self {
+            member,
+            place: None,
+        }
     }
 }
 

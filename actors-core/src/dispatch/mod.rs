@@ -44,8 +44,8 @@
 //! repeatable here; that is what the seam is for.
 
 mod current;
-pub(crate) mod turn;
 mod idle;
+pub(crate) mod turn;
 mod watchdog;
 mod worker;
 

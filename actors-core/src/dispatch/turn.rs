@@ -87,7 +87,13 @@ pub(crate) fn in_turn<R>(me: &mut Option<Arc<dyn Identity>>, code: impl FnOnce()
         )
     });
     let (actor, deadline, orphans, cutting) = before.unwrap_or_default();
-    let _before = Before { home: me, actor, deadline, orphans, cutting };
+    let _before = Before {
+        home: me,
+        actor,
+        deadline,
+        orphans,
+        cutting,
+    };
     code()
 }
 

@@ -155,7 +155,9 @@ struct Inner<M, N, C> {
 impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
     /// An open mailbox whose activation is active: about to run for the first time.
     pub(crate) fn new(settings: &Mailbox) -> Self {
-        let room = settings.bound().map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
+        let room = settings
+            .bound()
+            .map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
         Self {
             attention: AtomicBool::new(false),
             taken: AtomicUsize::new(0),
@@ -228,7 +230,11 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut inner = self.inner.lock();
         inner.closed = true;
-        inner.room.as_mut().map(|room| room.release_all()).unwrap_or_default()
+        inner
+            .room
+            .as_mut()
+            .map(|room| room.release_all())
+            .unwrap_or_default()
     }
 
     /// Closes, and gives up the parked waker for good: nothing can make the activation runnable through this mailbox again.
@@ -287,7 +293,9 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         let taken = self.taken.load(Ordering::Relaxed);
         let mut inner = self.inner.lock();
         let queued = inner.counted(taken);
-        let Some(room) = inner.room.as_mut() else { return };
+        let Some(room) = inner.room.as_mut() else {
+            return;
+        };
         let old = room.leave(ticket);
         let next = room.grant(queued);
         drop(inner);
@@ -311,10 +319,15 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
     }
 
     /// Takes the next entry, from `batch` first; parks the waker when there is none and `park` is given.
-    pub(crate) fn take(&self, batch: &mut VecDeque<Entry<M, N>>, park: Option<&Waker>) -> Take<M, N> {
+    pub(crate) fn take(
+        &self,
+        batch: &mut VecDeque<Entry<M, N>>,
+        park: Option<&Waker>,
+    ) -> Take<M, N> {
         if let Some(entry) = batch.pop_front() {
             if entry.is_message() {
-                self.taken.store(self.taken.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+                self.taken
+                    .store(self.taken.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
             }
             return Take::Entry(entry);
         }
@@ -325,7 +338,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if inner.room.is_none() && inner.queue.len() > SHORT {
             mem::swap(&mut inner.queue, batch);
             inner.notices = 0;
-            self.taken.store(mem::take(&mut inner.messages), Ordering::Relaxed);
+            self.taken
+                .store(mem::take(&mut inner.messages), Ordering::Relaxed);
             drop(inner);
             return self.take(batch, park);
         }
@@ -419,7 +433,11 @@ impl<M, N: Notice, C> Inner<M, N, C> {
             return Push::Refused(message, Refusal::Closed);
         }
         let mut evicted = None;
-        let queued = if self.room.is_some() { self.counted(taken) } else { 0 };
+        let queued = if self.room.is_some() {
+            self.counted(taken)
+        } else {
+            0
+        };
         if let Some(room) = self.room.as_mut() {
             if let Admission::Granted(ticket) = admission {
                 room.use_grant(ticket);
@@ -441,12 +459,19 @@ impl<M, N: Notice, C> Inner<M, N, C> {
         if deep.is_some() {
             self.warn_at = usize::MAX;
         }
-        Push::Accepted { wake: self.unpark_idle(), evicted, deep }
+        Push::Accepted {
+            wake: self.unpark_idle(),
+            evicted,
+            deep,
+        }
     }
 
     /// Takes the oldest message out; notices before it stay.
     fn evict(&mut self) -> Option<M> {
-        let oldest = self.queue.iter().position(|entry| matches!(entry, Entry::Message(_)))?;
+        let oldest = self
+            .queue
+            .iter()
+            .position(|entry| matches!(entry, Entry::Message(_)))?;
         match self.queue.remove(oldest) {
             Some(Entry::Message(message)) => {
                 self.messages -= 1;

@@ -58,7 +58,10 @@ impl Room {
         if self.granted.contains(&ticket) {
             return (Wait::Granted, None);
         }
-        let old = match self.waiting.binary_search_by_key(&ticket, |(ticket, _)| *ticket) {
+        let old = match self
+            .waiting
+            .binary_search_by_key(&ticket, |(ticket, _)| *ticket)
+        {
             Ok(place) => {
                 let old = &mut self.waiting[place].1;
                 (!old.will_wake(waker)).then(|| std::mem::replace(old, waker.clone()))
@@ -71,7 +74,10 @@ impl Room {
     /// Forgets a ticket; returns its waker, to be dropped outside the lock.
     pub(super) fn leave(&mut self, ticket: u64) -> Option<Waker> {
         self.granted.remove(&ticket);
-        let place = self.waiting.binary_search_by_key(&ticket, |(ticket, _)| *ticket).ok()?;
+        let place = self
+            .waiting
+            .binary_search_by_key(&ticket, |(ticket, _)| *ticket)
+            .ok()?;
         self.waiting.remove(place).map(|(_, waker)| waker)
     }
 

@@ -38,7 +38,11 @@ impl Mailbox {
     /// A mailbox that takes whatever comes, and is reported once when it is [`warn_at`](Self::warn_at) deep.
     #[must_use]
     pub const fn unbounded() -> Self {
-        Self { capacity: None, overflow: Overflow::Reject, warn_at: Self::WARN_AT }
+        Self {
+            capacity: None,
+            overflow: Overflow::Reject,
+            warn_at: Self::WARN_AT,
+        }
     }
 
     /// A mailbox for `capacity` messages. Control, ticks and ends of watched actors need no room.
@@ -48,7 +52,11 @@ impl Mailbox {
     /// [`BuildError::ZeroCapacity`](crate::BuildError::ZeroCapacity).
     #[must_use]
     pub const fn bounded(capacity: usize) -> Self {
-        Self { capacity: Some(capacity), overflow: Overflow::Reject, warn_at: usize::MAX }
+        Self {
+            capacity: Some(capacity),
+            overflow: Overflow::Reject,
+            warn_at: usize::MAX,
+        }
     }
 
     /// Sets what a `tell` to the full mailbox does; it has no effect on an unbounded one.

@@ -30,7 +30,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(super) fn workers(&self, handle: &Handle) -> NonZeroUsize {
-        let threads = self.worker_threads.unwrap_or_else(|| handle.metrics().num_workers());
+        let threads = self
+            .worker_threads
+            .unwrap_or_else(|| handle.metrics().num_workers());
         NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN)
     }
 }
@@ -133,7 +135,10 @@ impl SystemBuilder {
     pub fn build(self) -> Result<ActorSystem, BuildError> {
         self.check()?;
         let (handle, runtime) = match self.worker_threads {
-            None => (Handle::try_current().map_err(|_| BuildError::NoRuntime)?, None),
+            None => (
+                Handle::try_current().map_err(|_| BuildError::NoRuntime)?,
+                None,
+            ),
             Some(threads) => {
                 let runtime = tokio::runtime::Builder::new_multi_thread()
                     .worker_threads(threads)
@@ -148,11 +153,19 @@ impl SystemBuilder {
             return Err(BuildError::NoTime);
         }
         let name = self.name.clone();
-        Ok(ActorSystem::start(&name, self.into_settings(), handle, runtime))
+        Ok(ActorSystem::start(
+            &name,
+            self.into_settings(),
+            handle,
+            runtime,
+        ))
     }
 
     fn check(&self) -> Result<(), BuildError> {
-        check_name(&self.name).map_err(|error| BuildError::Name { name: self.name.clone(), error })?;
+        check_name(&self.name).map_err(|error| BuildError::Name {
+            name: self.name.clone(),
+            error,
+        })?;
         if self.worker_threads == Some(0) {
             return Err(BuildError::ZeroThreads);
         }

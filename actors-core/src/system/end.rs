@@ -124,7 +124,10 @@ impl End {
 
     /// Waits for the end and says why. Cancel safe.
     pub(crate) async fn wait(&self) -> StopReason {
-        let mut place = Place { end: self, key: None };
+        let mut place = Place {
+            end: self,
+            key: None,
+        };
         poll_fn(|cx| place.poll(cx.waker())).await
     }
 
@@ -163,8 +166,12 @@ impl End {
         }
         let before = std::mem::replace(&mut *state, State::Over(Box::new(end.clone())));
         drop(state);
-        let State::Awaited(bonds) = before else { return };
-        let Bonds { waiters, watchers, .. } = *bonds;
+        let State::Awaited(bonds) = before else {
+            return;
+        };
+        let Bonds {
+            waiters, watchers, ..
+        } = *bonds;
         for watcher in watchers.into_values() {
             // A watcher may be a function of a user's; its panic is not ours.
             let _ = panic::catch(|| watcher(end.clone()));

@@ -50,8 +50,15 @@ impl Family {
     pub(super) fn remove(&self, core: &Core) {
         let mut table = self.0.lock();
         let name = core.path.name();
-        let is_it = table.members.get(name).is_some_and(|member| member.core().id == core.id);
-        let member = if is_it { table.members.remove(name) } else { None };
+        let is_it = table
+            .members
+            .get(name)
+            .is_some_and(|member| member.core().id == core.id);
+        let member = if is_it {
+            table.members.remove(name)
+        } else {
+            None
+        };
         if table.members.len() * 8 < table.members.capacity() {
             let half = table.members.capacity() / 2;
             table.members.shrink_to(half);
@@ -89,7 +96,12 @@ impl Family {
     /// all at once. Each gets the smaller of its own deadline and `deadline`.
     ///
     /// Not cancel safe in one respect: dropped, it leaves children that have no order yet.
-    pub(crate) async fn stop_all(&self, kind: EndKind, reason: StopReason, deadline: Option<Instant>) {
+    pub(crate) async fn stop_all(
+        &self,
+        kind: EndKind,
+        reason: StopReason,
+        deadline: Option<Instant>,
+    ) {
         self.close();
         let order = |child: &Arc<dyn Member>| {
             let own = child.core().stop_deadline();
@@ -97,10 +109,16 @@ impl Family {
                 (Some(own), Some(rest)) => Some(own.min(rest)),
                 (own, rest) => own.or(rest),
             };
-            child.order(&Ending { kind, reason: reason.clone(), deadline });
+            child.order(&Ending {
+                kind,
+                reason: reason.clone(),
+                deadline,
+            });
         };
-        let (anonymous, named): (Vec<_>, Vec<_>) =
-            self.members().into_iter().partition(|child| child.core().path.is_anonymous());
+        let (anonymous, named): (Vec<_>, Vec<_>) = self
+            .members()
+            .into_iter()
+            .partition(|child| child.core().path.is_anonymous());
         let at_once = kind == EndKind::Kill;
         if at_once {
             named.iter().rev().for_each(order);

@@ -108,7 +108,10 @@ pub(crate) struct Ending {
 #[derive(Debug)]
 pub(crate) enum Signal {
     /// A child failed, and its policy leaves it to the parent: the parent fails with this failure.
-    Escalated { child: Weak<dyn Member>, failure: Failure },
+    Escalated {
+        child: Weak<dyn Member>,
+        failure: Failure,
+    },
     /// Work beside an incarnation of this very actor failed.
     Failed { incarnation: u32, failure: Failure },
 }
@@ -237,7 +240,10 @@ impl Core {
 
     /// Counts one more poll. Only the activation writes.
     pub(crate) fn count_poll(&self) {
-        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.polls.store(
+            self.polls.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
     }
 
     pub(crate) fn count_restart(&self) -> u32 {
@@ -248,12 +254,17 @@ impl Core {
 
     /// Publishes and logs what happened to this actor.
     pub(crate) fn event(&self, make: impl FnOnce(ActorPath, ActorId) -> LifecycleEvent) {
-        self.system.events.lifecycle(self.system.clock.now(), make(self.path.clone(), self.id));
+        self.system
+            .events
+            .lifecycle(self.system.clock.now(), make(self.path.clone(), self.id));
     }
 
     /// Says whether the actor with this identity is the parent.
     pub(crate) fn is_child_of(&self, parent: ActorId) -> bool {
-        self.parent.as_ref().and_then(Weak::upgrade).is_some_and(|own| own.core().id == parent)
+        self.parent
+            .as_ref()
+            .and_then(Weak::upgrade)
+            .is_some_and(|own| own.core().id == parent)
     }
 
     pub(crate) fn terminated(&self, reason: StopReason) -> Terminated {
@@ -262,7 +273,10 @@ impl Core {
 
     /// The time at which a stop that begins now is cut.
     pub(crate) fn stop_deadline(&self) -> Option<Instant> {
-        self.system.clock.now().checked_add(self.options.stop_timeout)
+        self.system
+            .clock
+            .now()
+            .checked_add(self.options.stop_timeout)
     }
 }
 
@@ -318,7 +332,10 @@ impl dyn Member {
             Some(old) if old.kind == EndKind::Drain => *old = ending.clone(),
             Some(old) => {
                 let deadline = earlier(old.deadline, ending.deadline);
-                *old = Ending { deadline, ..ending.clone() };
+                *old = Ending {
+                    deadline,
+                    ..ending.clone()
+                };
             }
             none => *none = Some(ending.clone()),
         });
@@ -335,7 +352,11 @@ impl dyn Member {
         let deadline = self.core().stop_deadline();
         self.control(&mut |orders| match &mut orders.ending {
             Some(ending) if ending.kind == EndKind::Drain => {
-                *ending = Ending { kind: EndKind::Stop, reason: StopReason::Stopped, deadline };
+                *ending = Ending {
+                    kind: EndKind::Stop,
+                    reason: StopReason::Stopped,
+                    deadline,
+                };
             }
             _ => orders.cut = true,
         });
@@ -354,13 +375,19 @@ impl dyn Member {
         if let Some(family) = core.existing_family() {
             family.close();
             for child in family.members() {
-                child.order(&Ending { kind: EndKind::Kill, reason: StopReason::ParentStopped, deadline: None });
+                child.order(&Ending {
+                    kind: EndKind::Kill,
+                    reason: StopReason::ParentStopped,
+                    deadline: None,
+                });
             }
         }
         if core.state() == ActorState::Busy {
             add(&core.system.counters.failed, 1);
         }
-        self.finish(StopReason::Abandoned { handler: core.handler() });
+        self.finish(StopReason::Abandoned {
+            handler: core.handler(),
+        });
         self.turn_out();
     }
 
@@ -387,7 +414,11 @@ impl dyn Member {
             family.remove(core);
         }
         system.tally(&core.path, &reason);
-        core.event(|actor, id| LifecycleEvent::Stopped { actor, id, reason: reason.clone() });
+        core.event(|actor, id| LifecycleEvent::Stopped {
+            actor,
+            id,
+            reason: reason.clone(),
+        });
         core.end.finish(&core.terminated(reason));
         true
     }
@@ -407,7 +438,9 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
 pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
     let system = Arc::clone(&member.core().system);
     loop {
-        let Some(ending) = member.ending() else { return };
+        let Some(ending) = member.ending() else {
+            return;
+        };
         let Some(deadline) = ending.deadline else {
             member.core().end.wait().await;
             return;
@@ -422,7 +455,9 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
         if ending.kind == EndKind::Drain {
             continue;
         }
-        let Some(patience) = system.clock.now().checked_add(GRACE) else { return };
+        let Some(patience) = system.clock.now().checked_add(GRACE) else {
+            return;
+        };
         if ends_before(&member, patience).await {
             return;
         }

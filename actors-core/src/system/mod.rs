@@ -83,7 +83,11 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { dead_letters: EventStream::new(), lifecycle: EventStream::new(), log: EventLog::new() }
+        Self {
+            dead_letters: EventStream::new(),
+            lifecycle: EventStream::new(),
+            log: EventLog::new(),
+        }
     }
 
     pub(crate) fn dead_letter(&self, now: Instant, letter: DeadLetter) {
@@ -121,14 +125,19 @@ impl SystemCore {
     }
 
     /// Runs a future on the workers, as actors run. Dropping the task cancels the future.
-    pub(crate) fn run<F>(self: &Arc<Self>, id: ActorId, future: F) -> async_task::Task<F::Output, TaskInfo>
+    pub(crate) fn run<F>(
+        self: &Arc<Self>,
+        id: ActorId,
+        future: F,
+    ) -> async_task::Task<F::Output, TaskInfo>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
         let system = Arc::clone(self);
         let schedule = move |runnable| system.scheduler.schedule(runnable);
-        let (runnable, task) =
-            async_task::Builder::new().metadata(TaskInfo { id }).spawn(move |_| future, schedule);
+        let (runnable, task) = async_task::Builder::new()
+            .metadata(TaskInfo { id })
+            .spawn(move |_| future, schedule);
         runnable.schedule();
         task
     }
@@ -144,7 +153,10 @@ impl SystemCore {
         let system = Arc::clone(self);
         self.run(ActorId::new(0), async move {
             let deadline = began.checked_add(system.settings.shutdown_timeout);
-            system.family.stop_all(EndKind::Stop, StopReason::Shutdown, deadline).await;
+            system
+                .family
+                .stop_all(EndKind::Stop, StopReason::Shutdown, deadline)
+                .await;
             system.close(system.clock.now() - began);
         })
         .detach();
@@ -195,7 +207,9 @@ impl dyn Identity {
 
 impl fmt::Debug for SystemCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ActorSystem").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("ActorSystem")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -268,7 +282,9 @@ impl ActorSystem {
                     system.lost();
                 }
             });
-            tasks.into_iter().for_each(|worker| drop(handle.spawn(worker)));
+            tasks
+                .into_iter()
+                .for_each(|worker| drop(handle.spawn(worker)));
             drop(handle.spawn(timekeeper));
             SystemCore {
                 path: ActorPath::root(name),
@@ -293,7 +309,10 @@ impl ActorSystem {
 
     /// The system as an actor's context shows it, which does not keep it from shutting down.
     pub(crate) fn within(core: &Arc<SystemCore>) -> Self {
-        Self { core: Arc::clone(core), holders: None }
+        Self {
+            core: Arc::clone(core),
+            holders: None,
+        }
     }
 
     /// Returns the name of the system.
@@ -382,6 +401,9 @@ impl Future for Stopped {
     type Output = ShutdownReport;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ShutdownReport> {
-        self.0.shutdown.poll_over(cx.waker()).map(|report| ShutdownReport::clone(&report))
+        self.0
+            .shutdown
+            .poll_over(cx.waker())
+            .map(|report| ShutdownReport::clone(&report))
     }
 }

@@ -61,7 +61,13 @@ pub struct ShutdownReport {
 
 impl ShutdownReport {
     fn new(cause: ShutdownCause) -> Self {
-        Self { cause, ended: BTreeMap::new(), unclean: Vec::new(), unlisted: 0, took: Duration::ZERO }
+        Self {
+            cause,
+            ended: BTreeMap::new(),
+            unclean: Vec::new(),
+            unlisted: 0,
+            took: Duration::ZERO,
+        }
     }
 
     /// Says whether every actor ended in good order.
@@ -87,7 +93,13 @@ impl ShutdownReport {
 
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "shutdown ({}) in {:?}: {} actors ended", self.cause, self.took, self.total())?;
+        writeln!(
+            f,
+            "shutdown ({}) in {:?}: {} actors ended",
+            self.cause,
+            self.took,
+            self.total()
+        )?;
         for (reason, count) in &self.ended {
             writeln!(f, "  {count:>8} {reason}")?;
         }
@@ -144,7 +156,9 @@ impl Shutdown {
     /// Completes the report and wakes those who wait for it. Only the first call counts.
     pub(crate) fn finish(&self, took: Duration) {
         let mut state = self.0.lock();
-        let Phase::Stopping(report) = std::mem::take(&mut state.phase) else { return };
+        let Phase::Stopping(report) = std::mem::take(&mut state.phase) else {
+            return;
+        };
         state.phase = Phase::Over(Arc::new(ShutdownReport { took, ..report }));
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);

@@ -56,7 +56,13 @@ impl fmt::Display for Tree {
         for node in &self.nodes {
             let indent = node.depth.min(64) * 2;
             let short = node.type_name.rsplit("::").next().unwrap_or(node.type_name);
-            write!(f, "{:indent$}{} ({short}) {}", "", node.path.name(), node.state)?;
+            write!(
+                f,
+                "{:indent$}{} ({short}) {}",
+                "",
+                node.path.name(),
+                node.state
+            )?;
             if node.mailbox_depth > 0 {
                 write!(f, ", {} queued", node.mailbox_depth)?;
             }
@@ -72,11 +78,24 @@ impl fmt::Display for Tree {
 /// Visits every actor that lives, parents before their children, siblings in start order, with its distance from the system.
 fn visit(system: &SystemCore, mut look: impl FnMut(&dyn Member, usize)) {
     let mut stack: Vec<(Arc<dyn Member>, usize)> = Vec::new();
-    stack.extend(system.family.members().into_iter().rev().map(|member| (member, 1)));
+    stack.extend(
+        system
+            .family
+            .members()
+            .into_iter()
+            .rev()
+            .map(|member| (member, 1)),
+    );
     while let Some((member, depth)) = stack.pop() {
         look(&*member, depth);
         if let Some(family) = member.core().existing_family() {
-            stack.extend(family.members().into_iter().rev().map(|child| (child, depth + 1)));
+            stack.extend(
+                family
+                    .members()
+                    .into_iter()
+                    .rev()
+                    .map(|child| (child, depth + 1)),
+            );
         }
     }
 }
@@ -95,7 +114,10 @@ pub(super) fn picture(system: &SystemCore) -> Tree {
             depth,
         });
     });
-    Tree { system: system.path.clone(), nodes }
+    Tree {
+        system: system.path.clone(),
+        nodes,
+    }
 }
 
 pub(super) fn count(system: &SystemCore) -> Counters {

@@ -22,15 +22,21 @@ struct Waiter {
 
 impl Waits {
     /// Adds the edge `from` to `to`, unless it closes a cycle. Returns the key of the edge.
-    pub(crate) fn add(&self, from: (ActorId, &ActorPath), to: (ActorId, &ActorPath)) -> Result<u64, CyclePath> {
+    pub(crate) fn add(
+        &self,
+        from: (ActorId, &ActorPath),
+        to: (ActorId, &ActorPath),
+    ) -> Result<u64, CyclePath> {
         let mut waits = self.0.lock();
         if let Some(mut cycle) = path_between(&waits, to, from.0) {
             cycle.insert(0, from.1.clone());
             return Err(CyclePath::new(cycle));
         }
-        let waiter = waits
-            .entry(from.0)
-            .or_insert_with(|| Waiter { path: from.1.clone(), asked: Vec::new(), next: 0 });
+        let waiter = waits.entry(from.0).or_insert_with(|| Waiter {
+            path: from.1.clone(),
+            asked: Vec::new(),
+            next: 0,
+        });
         waiter.next += 1;
         let key = waiter.next;
         waiter.asked.push((key, to.0, to.1.clone()));
@@ -39,7 +45,9 @@ impl Waits {
 
     pub(crate) fn remove(&self, from: ActorId, key: u64) {
         let mut waits = self.0.lock();
-        let Some(waiter) = waits.get_mut(&from) else { return };
+        let Some(waiter) = waits.get_mut(&from) else {
+            return;
+        };
         waiter.asked.retain(|(edge, ..)| *edge != key);
         if waiter.asked.is_empty() {
             waits.remove(&from);
@@ -63,11 +71,16 @@ fn path_between(
     let mut came_from: HashMap<ActorId, ActorId> = HashMap::new();
     let mut stack = vec![start.0];
     while let Some(actor) = stack.pop() {
-        for (_, next, _) in waits.get(&actor).into_iter().flat_map(|waiter| &waiter.asked) {
+        for (_, next, _) in waits
+            .get(&actor)
+            .into_iter()
+            .flat_map(|waiter| &waiter.asked)
+        {
             if *next == goal {
-                let mut path: Vec<ActorPath> = std::iter::successors(Some(actor), |id| came_from.get(id).copied())
-                    .filter_map(|id| waits.get(&id).map(|waiter| waiter.path.clone()))
-                    .collect();
+                let mut path: Vec<ActorPath> =
+                    std::iter::successors(Some(actor), |id| came_from.get(id).copied())
+                        .filter_map(|id| waits.get(&id).map(|waiter| waiter.path.clone()))
+                        .collect();
                 path.reverse();
                 return Some(path);
             }
@@ -85,12 +98,17 @@ mod tests {
     use super::*;
 
     fn actor(id: u64) -> (ActorId, ActorPath) {
-        (ActorId::new(id), ActorPath::root("test").child(&id.to_string()))
+        (
+            ActorId::new(id),
+            ActorPath::root("test").child(&id.to_string()),
+        )
     }
 
     fn ask(waits: &Waits, from: u64, to: u64) -> Result<u64, String> {
         let ((from, from_path), (to, to_path)) = (actor(from), actor(to));
-        waits.add((from, &from_path), (to, &to_path)).map_err(|cycle| cycle.to_string())
+        waits
+            .add((from, &from_path), (to, &to_path))
+            .map_err(|cycle| cycle.to_string())
     }
 
     #[test]
@@ -98,7 +116,10 @@ mod tests {
         let waits = Waits::default();
         assert!(ask(&waits, 1, 2).is_ok());
         assert!(ask(&waits, 2, 3).is_ok());
-        assert_eq!(ask(&waits, 3, 1), Err("/test/3 -> /test/1 -> /test/2 -> /test/3".to_owned()));
+        assert_eq!(
+            ask(&waits, 3, 1),
+            Err("/test/3 -> /test/1 -> /test/2 -> /test/3".to_owned())
+        );
     }
 
     #[test]

@@ -4,7 +4,11 @@ use std::any::{Any, type_name};
 use std::error::Error;
 use std::fmt::Debug;
 
+pub use crate::actor::factory::{Async, AsyncTrying, Made, Plain, Trying};
 pub use crate::actor::flow::{Flow, Later};
+pub use crate::actor::reply::Claim;
+pub use crate::actor::reply::sealed::WayBack as WayBackOfReply;
+pub use crate::error::AskFailure;
 pub use crate::private_autoref::*;
 
 use crate::actor::Actor;

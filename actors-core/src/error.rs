@@ -167,8 +167,9 @@ impl<E: Error + 'static> Error for AskError<E> {
 }
 
 /// What the system says to an asker in place of a reply.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-pub(crate) enum AskFailure {
+pub enum AskFailure {
     Panicked(Arc<str>),
     Stopped(Phase),
     MailboxFull,

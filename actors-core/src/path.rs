@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The character that starts the names made by the system, of anonymous actors for example.
-pub const RESERVED: char = '$';
+pub(crate) const RESERVED: char = '$';
 
 /// Identifies one actor within its system, through all its restarts, and is never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -146,6 +146,7 @@ pub(crate) mod sealed {
     use super::{AskFailure, Claim};
     use crate::path::ActorId;
 
+    /// The methods behind [`WayBack`](super::WayBack), for the activation alone.
     pub trait WayBack {
         #[doc(hidden)]
         fn claim(&self) -> Claim;

@@ -96,12 +96,6 @@ impl<T: Clone> EventStream<T> {
         Subscription { events, missed }
     }
 
-    /// Starts to listen with room for everything: whoever does not take the events fills the
-    /// memory.
-    pub(crate) fn subscribe_unbounded(&self) -> Subscription<T> {
-        self.subscribe(usize::MAX)
-    }
-
     /// Ends all subscriptions, those to come included, after what they have queued.
     pub(crate) fn close(&self) {
         let mut audience = self.audience.lock();
@@ -268,7 +262,7 @@ mod tests {
             });
         };
         publish(1);
-        let mut two = stream.subscribe_unbounded();
+        let mut two = stream.subscribe(usize::MAX);
         publish(2);
         publish(3);
         assert_eq!(made.get(), 3);
@@ -285,7 +279,7 @@ mod tests {
     #[test]
     fn a_slow_subscriber_loses_the_newest_and_learns_how_many() {
         let stream = EventStream::new();
-        let (mut slow, mut fast) = (stream.subscribe(2), stream.subscribe_unbounded());
+        let (mut slow, mut fast) = (stream.subscribe(2), stream.subscribe(usize::MAX));
         for event in 1..=5 {
             stream.publish(|| event);
         }

@@ -38,7 +38,6 @@ pub use child::ChildInfo;
 pub use directive::Directive;
 pub use failure::Failure;
 pub use origin::FailureOrigin;
-pub(crate) use policy::Strategy;
 pub use policy::Supervision;
 pub use reason::StopReason;
 pub(crate) use record::RestartRecord;

@@ -49,7 +49,7 @@ struct Policy {
 /// Which children a failure concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub(crate) enum Strategy {
+enum Strategy {
     /// The failed one alone.
     OneForOne,
 }
@@ -200,10 +200,6 @@ impl Supervision {
     /// Returns the budget of restarts.
     pub fn budget(&self) -> Budget {
         self.0.budget
-    }
-
-    pub(crate) fn strategy(&self) -> Strategy {
-        self.0.strategy
     }
 
     pub(crate) fn timeout(&self) -> Duration {

@@ -93,11 +93,6 @@ impl Deadlines {
         (deadlines, keeper)
     }
 
-    /// Returns the clock that all sleeps go by.
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
     /// Returns a future that is ready from `at` on.
     pub(crate) fn sleep_until(self: &Arc<Self>, at: Instant) -> Sleep {
         Sleep {
@@ -118,6 +113,7 @@ impl Deadlines {
         }
     }
 
+    #[cfg(test)]
     /// Returns the number of sleeps that have been polled, are not due and still exist.
     pub(crate) fn pending(&self) -> usize {
         self.queue.lock().sleepers.len()
@@ -241,6 +237,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
+    #[cfg(test)]
     /// Returns the instant from which this future is ready, unless it never is.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.at

@@ -82,13 +82,6 @@ impl End {
         matches!(&*self.0.lock(), State::Over(_))
     }
 
-    pub(crate) fn reason(&self) -> Option<StopReason> {
-        match &*self.0.lock() {
-            State::Over(end) => Some(end.reason.clone()),
-            State::Alone | State::Awaited(_) => None,
-        }
-    }
-
     /// Makes `watcher` be told of the end; at once, when it is over. A watcher that is known already stays as it is.
     pub(crate) fn watch(&self, key: WatchKey, watcher: Watcher) {
         let mut state = self.0.lock();

@@ -111,11 +111,6 @@ impl SystemCore {
         ActorId::new(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Says whether both are the same system.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutdown.has_begun()
     }
@@ -136,7 +131,7 @@ impl SystemCore {
         let system = Arc::clone(self);
         let schedule = move |runnable| system.scheduler.schedule(runnable);
         let (runnable, task) = async_task::Builder::new()
-            .metadata(TaskInfo { id })
+            .metadata(TaskInfo::new(id))
             .spawn(move |_| future, schedule);
         runnable.schedule();
         task
@@ -244,7 +239,7 @@ impl fmt::Debug for SystemCore {
 pub struct ActorSystem {
     pub(crate) core: Arc<SystemCore>,
     /// Counts those whose going shuts the system down; the context of an actor gives a system without it.
-    holders: Option<Arc<Holder>>,
+    _holders: Option<Arc<Holder>>,
 }
 
 struct Holder(Arc<SystemCore>);
@@ -304,14 +299,17 @@ impl ActorSystem {
             }
         });
         let holders = Some(Arc::new(Holder(Arc::clone(&core))));
-        Self { core, holders }
+        Self {
+            core,
+            _holders: holders,
+        }
     }
 
     /// The system as an actor's context shows it, which does not keep it from shutting down.
     pub(crate) fn within(core: &Arc<SystemCore>) -> Self {
         Self {
             core: Arc::clone(core),
-            holders: None,
+            _holders: None,
         }
     }
 

@@ -54,7 +54,8 @@ impl Waits {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.0.lock().len()
     }
 }

@@ -187,6 +187,19 @@ impl Workers {
         }
     }
 
+    /// Pushes from outside of a turn of these workers, and sees that somebody comes for it.
+    fn inject(&self, runnable: Runnable) {
+        self.injector.push(runnable);
+        match self.idle.after_push() {
+            AfterPush::Nothing => {}
+            AfterPush::Wake => {
+                self.wake_one();
+            }
+            // The close may have emptied the injector before this push.
+            AfterPush::Closed => self.empty_queues(),
+        }
+    }
+
     /// Drops what is in the injector and in every local queue.
     fn empty_queues(&self) {
         let injected = std::iter::from_fn(|| drain(|| self.injector.steal()));
@@ -224,15 +237,7 @@ impl Schedule for Workers {
         let Some(runnable) = current::push_local(self, runnable) else {
             return;
         };
-        self.injector.push(runnable);
-        match self.idle.after_push() {
-            AfterPush::Nothing => {}
-            AfterPush::Wake => {
-                self.wake_one();
-            }
-            // The close may have emptied the injector before this push.
-            AfterPush::Closed => self.empty_queues(),
-        }
+        self.inject(runnable);
     }
 }
 

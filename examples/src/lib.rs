@@ -1,1 +1,15 @@
-//! Runnable programs with actors.
+//! What the example programs share. Each of them is one file in `src/bin`, with one idea.
+
+use std::panic;
+
+/// Makes a panic one line on stderr.
+///
+/// In these programs actors panic on purpose, and a panic in an actor is no accident of the program: the actor's supervisor
+/// hears of it and decides. Rust's own report of a panic, with a file, a line and a hint at backtraces, would make it look like
+/// one. A real program leaves the hook alone, or gives it to its logger.
+pub fn show_panics_in_a_line() {
+    panic::set_hook(Box::new(|panic| {
+        let text = panic.payload_as_str().unwrap_or("no text");
+        eprintln!("    (an actor panicked: {text})");
+    }));
+}

@@ -4,6 +4,8 @@
 
 pub(crate) mod bomb;
 pub(crate) mod puppet;
+pub(crate) mod recorder;
+pub(crate) mod world;
 
 use std::fmt::Display;
 use std::future::Future;

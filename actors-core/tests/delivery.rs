@@ -1,5 +1,7 @@
 //! Delivery: one message at a time, in order, at most once; and nobody keeps a thread to himself (D1, D2, D3, D6).
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 mod common;
 
 use std::sync::Arc;
@@ -24,7 +26,10 @@ struct Room {
 impl Room {
     #[handler]
     async fn visit(&mut self, awaits: u32) -> u64 {
-        assert!(!self.taken.swap(true, Ordering::SeqCst), "two are inside at once");
+        assert!(
+            !self.taken.swap(true, Ordering::SeqCst),
+            "two are inside at once"
+        );
         for _ in 0..awaits {
             yield_now().await;
         }
@@ -57,7 +62,10 @@ struct Sorter {
 impl Sorter {
     #[handler]
     fn take(&mut self, sender: usize, number: u64) {
-        assert_eq!(self.next[sender], number, "out of order, from sender {sender}");
+        assert_eq!(
+            self.next[sender], number,
+            "out of order, from sender {sender}"
+        );
         self.next[sender] += 1;
     }
 
@@ -74,7 +82,9 @@ fn messages_of_each_of_many_senders_are_handled_in_their_order() {
         std::thread::scope(|scope| {
             let sorter = &sorter;
             for sender in 0..4 {
-                scope.spawn(move || (0..5_000).for_each(|number| sorter.take(sender, number).tell()));
+                scope.spawn(move || {
+                    (0..5_000).for_each(|number| sorter.take(sender, number).tell())
+                });
             }
         });
         assert_eq!(sorter.counts().await, Ok([5_000; 4]));
@@ -105,7 +115,11 @@ fn a_message_that_was_begun_is_not_delivered_again_by_a_restart() {
     in_virtual_time(async |system| {
         let log = Numbers::default();
         let policy = Supervision::one_for_one().restarts(100, within(secs(60)));
-        let flaky = system.actor(Flaky::writing_to(&log)).supervision(policy).spawn().unwrap();
+        let flaky = system
+            .actor(Flaky::writing_to(&log))
+            .supervision(policy)
+            .spawn()
+            .unwrap();
         (0..100).for_each(|number| flaky.take(number).tell());
         assert_eq!(flaky.take(100).ask().timeout(Duration::MAX).await, Ok(()));
         assert_eq!(log.entries(), Vec::from_iter(0..=100));
@@ -139,7 +153,11 @@ impl Flaky {
 
 /// The longest row of equal entries.
 fn longest_row(entries: &[u64]) -> usize {
-    entries.chunk_by(|one, other| one == other).map(<[u64]>::len).max().unwrap_or(0)
+    entries
+        .chunk_by(|one, other| one == other)
+        .map(<[u64]>::len)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Two actors that write their number into one log, each with `count` messages before either runs. Gives the log of the
@@ -148,7 +166,13 @@ async fn race(system: &ActorSystem, count: usize, spin: Duration) -> Vec<u64> {
     let log = Numbers::default();
     let runners = [1, 2].map(|number| {
         let log = log.clone();
-        system.spawn_anonymous(move || Runner { number, spin, log: log.clone() }).unwrap()
+        system
+            .spawn_anonymous(move || Runner {
+                number,
+                spin,
+                log: log.clone(),
+            })
+            .unwrap()
     });
     for runner in &runners {
         (0..count).for_each(|_| runner.step().tell());
@@ -183,7 +207,9 @@ fn an_actor_gives_up_its_thread_after_its_throughput() {
         |builder| builder.throughput(5),
         async |system| {
             let entries = race(&system, 20, Duration::ZERO).await;
-            let turns = entries.chunk_by(|one, other| one == other).map(<[u64]>::len);
+            let turns = entries
+                .chunk_by(|one, other| one == other)
+                .map(<[u64]>::len);
             assert_eq!(turns.collect::<Vec<_>>(), [5; 4]);
         },
     );
@@ -223,7 +249,9 @@ impl Wheel {
 fn other_tasks_of_the_runtime_go_on_beside_an_actor_that_never_rests() {
     in_virtual_time(async |system| {
         let rounds = Arc::new(AtomicU64::new(0));
-        let wheel = system.spawn_with("wheel", Arc::clone(&rounds), |rounds| Wheel { rounds }).unwrap();
+        let wheel = system
+            .spawn_with("wheel", Arc::clone(&rounds), |rounds| Wheel { rounds })
+            .unwrap();
         wheel.turn().tell();
         for _ in 0..50 {
             yield_now().await;
@@ -236,7 +264,11 @@ fn other_tasks_of_the_runtime_go_on_beside_an_actor_that_never_rests() {
 #[test]
 fn other_actors_go_on_beside_an_actor_that_never_rests() {
     in_virtual_time(async |system| {
-        let wheel = system.spawn("wheel", || Wheel { rounds: Arc::default() }).unwrap();
+        let wheel = system
+            .spawn("wheel", || Wheel {
+                rounds: Arc::default(),
+            })
+            .unwrap();
         wheel.turn().tell();
         let other = system.spawn("other", Recorder::default).unwrap();
         assert_eq!(other.echo(1).await, Ok(1));

@@ -79,7 +79,11 @@ impl Recorder {
 
     /// Waits at the gate, and answers with an error.
     #[handler]
-    pub(crate) async fn refuse_later(&mut self, gate: Gate, why: &'static str) -> Result<u64, &'static str> {
+    pub(crate) async fn refuse_later(
+        &mut self,
+        gate: Gate,
+        why: &'static str,
+    ) -> Result<u64, &'static str> {
         gate.pass().await;
         Err(why)
     }
@@ -126,4 +130,3 @@ pub(crate) async fn held(recorder: &RecorderRef) -> Gate {
     gate.reached(1).await;
     gate
 }
-

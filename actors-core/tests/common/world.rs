@@ -29,12 +29,13 @@ pub(crate) fn bounded<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'stat
         let _ = done.send(());
         result
     });
-    if matches!(is_done.recv_timeout(REAL_LIMIT), Err(RecvTimeoutError::Timeout)) {
+    if matches!(
+        is_done.recv_timeout(REAL_LIMIT),
+        Err(RecvTimeoutError::Timeout)
+    ) {
         panic!("the test hangs");
     }
-    running
-        .join()
-        .unwrap_or_else(|panic| resume_unwind(panic))
+    running.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// A runtime of one thread whose time stands still while anything can run, and jumps to the next timer when nothing can.
@@ -111,7 +112,9 @@ pub(crate) async fn timed<F: Future>(future: F) -> (Duration, F::Output) {
 }
 
 /// Runs a future beside the test.
-pub(crate) fn beside<F: Future<Output: Send + 'static> + Send + 'static>(future: F) -> JoinHandle<F::Output> {
+pub(crate) fn beside<F: Future<Output: Send + 'static> + Send + 'static>(
+    future: F,
+) -> JoinHandle<F::Output> {
     Handle::current().spawn(future)
 }
 
@@ -120,5 +123,7 @@ pub(crate) fn picked<T>(
     events: &mut Subscription<LifecycleEvent>,
     pick: impl Fn(LifecycleEvent) -> Option<T>,
 ) -> Vec<T> {
-    std::iter::from_fn(|| events.try_next()).filter_map(pick).collect()
+    std::iter::from_fn(|| events.try_next())
+        .filter_map(pick)
+        .collect()
 }

@@ -83,7 +83,7 @@ fn messages_of_each_of_many_senders_are_handled_in_their_order() {
             let sorter = &sorter;
             for sender in 0..4 {
                 scope.spawn(move || {
-                    (0..5_000).for_each(|number| sorter.take(sender, number).tell())
+                    (0..5_000).for_each(|number| sorter.take(sender, number).tell());
                 });
             }
         });

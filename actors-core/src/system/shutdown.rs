@@ -156,10 +156,10 @@ impl Shutdown {
     /// Completes the report and wakes those who wait for it. Only the first call counts.
     pub(crate) fn finish(&self, took: Duration) {
         let mut state = self.0.lock();
-        let Phase::Stopping(report) = std::mem::take(&mut state.phase) else {
-            return;
+        state.phase = match std::mem::take(&mut state.phase) {
+            Phase::Stopping(report) => Phase::Over(Arc::new(ShutdownReport { took, ..report })),
+            other => other,
         };
-        state.phase = Phase::Over(Arc::new(ShutdownReport { took, ..report }));
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
         waiters.into_iter().for_each(Waker::wake);
@@ -175,5 +175,26 @@ impl Shutdown {
             state.waiters.push(waker);
         }
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::task::noop_waker_ref;
+
+    use super::*;
+
+    #[test]
+    fn a_shutdown_that_is_finished_twice_stays_finished_as_it_was() {
+        let shutdown = Shutdown::default();
+        assert!(shutdown.begin(ShutdownCause::Requested));
+        for took in [1, 2] {
+            shutdown.finish(Duration::from_secs(took));
+            let Poll::Ready(report) = shutdown.poll_over(noop_waker_ref()) else {
+                panic!("it is not over");
+            };
+            assert_eq!(report.took, Duration::from_secs(1));
+        }
+        assert!(!shutdown.begin(ShutdownCause::Requested));
     }
 }

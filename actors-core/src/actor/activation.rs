@@ -6,10 +6,13 @@
 //!
 //! Nobody but this task can reach the state, and a task is polled by one thread at a time: that is why it needs no lock.
 
-use std::future::poll_fn;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use tokio::time::Instant;
 
 use crate::dispatch;
 use crate::dispatch::turn::{self, Identity};
@@ -22,47 +25,63 @@ use crate::system::ActorState;
 use crate::system::counters::add;
 use crate::system::member::{Member, Signal};
 
-use super::cell::{Cell, Notice, Queued};
+use super::cell::{Notice, Queued};
 use super::context::ActorContext;
 use super::drive::{Driven, Patience};
-use super::flow::{Flow, Step};
-use super::lifecycle::{Exit, Judged, Life};
+use super::flow::{Flow, Later, Step};
+use super::lifecycle::{Born, Exit, Judged, Life};
 use super::reply::Claim;
 use super::{Actor, Message};
 
 /// How many messages pass between two looks at the clock.
 const CLOCK_EVERY: u32 = 8;
 
-/// The whole life of an actor, as one task.
-pub(super) async fn activate<A: Actor>(life: Life<A>) {
-    let cell = Arc::clone(&life.cell);
-    let mut unfinished = Unfinished {
-        cell: Arc::clone(&cell),
-        reason: StopReason::SystemGone,
+pin_project! {
+    /// Says, for each poll of a life, whose turn it is.
+    struct Turns<L> {
+        me: Option<Arc<dyn Identity>>,
+        #[pin]
+        life: L,
+    }
+}
+
+/// The whole life of an actor, as one task. Dropped before its end, because no runtime polls it any more, it ends the actor
+/// for everybody else all the same.
+pub(super) fn activate<A: Actor>(mut life: Life<A>) -> impl Future<Output = ()> + Send {
+    let me = Some(Arc::clone(&life.cell) as Arc<dyn Identity>);
+    // A block, and not a function that takes the life: its state would hold what it takes twice.
+    let life = async move {
+        let reason = life.live().await;
+        life.end(reason);
     };
-    let mut me: Option<Arc<dyn Identity>> = Some(Arc::clone(&cell) as Arc<dyn Identity>);
-    let mut life = pin!(life.live());
-    unfinished.reason = poll_fn(|cx| {
-        cell.core.count_poll();
-        turn::in_turn(&mut me, || life.as_mut().poll(cx))
-    })
-    .await;
+    Turns { me, life }
 }
 
-/// Ends the actor for everybody else when its task ends, also when the task is dropped because no runtime polls it any more.
-struct Unfinished<M: Message> {
-    cell: Arc<Cell<M>>,
-    reason: StopReason,
+impl<L: Future<Output = ()>> Future for Turns<L> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        if let Some(me) = this.me {
+            me.count_poll();
+        }
+        turn::in_turn(this.me, || this.life.poll(cx))
+    }
 }
 
-impl<M: Message> Drop for Unfinished<M> {
+impl<A: Actor> Life<A> {
+    /// Ends the actor for everybody else.
+    fn end(&mut self, reason: StopReason) {
+        self.turn_out();
+        drop(self.cell.mail.end());
+        let member: &dyn Member = &*self.cell;
+        member.finish(reason);
+    }
+}
+
+impl<A: Actor> Drop for Life<A> {
     fn drop(&mut self) {
-        let cell = &self.cell;
-        cell.close_door();
-        cell.turn_out();
-        cell.mail.end();
-        let member: &dyn Member = &**cell;
-        member.finish(self.reason.clone());
+        self.end(StopReason::SystemGone);
     }
 }
 
@@ -83,35 +102,72 @@ impl Work {
     }
 }
 
+/// What a handler came to when it was called.
+enum Began<'a> {
+    Done(Flow<'static>),
+    Panicked(PanicText),
+    Later(Later<'a>, Option<Instant>),
+}
+
+impl<'a> Began<'a> {
+    fn of(flow: Result<Flow<'a>, PanicText>, deadline: Option<Instant>) -> Self {
+        match flow.map(Flow::now) {
+            Ok(Ok(flow)) => Self::Done(flow),
+            Ok(Err(future)) => Self::Later(future, deadline),
+            Err(text) => Self::Panicked(text),
+        }
+    }
+}
+
+/// What a turn does next.
+enum Next<M> {
+    Entry(Queued<M>),
+    Attention,
+    Drained,
+}
+
 impl<A: Actor> Life<A> {
     /// Handles messages until something ends the incarnation.
-    pub(super) async fn serve(&mut self, actor: &mut A, ctx: &mut ActorContext<A>) -> Exit {
-        let mut left = self.cell.core.options.throughput;
+    pub(super) async fn serve(&mut self, born: &mut Born<A>) -> Exit {
+        let mut left = self.throughput();
         loop {
             self.look();
             if self.seen.is_stopping() {
                 return Exit::Stop;
             }
             if self.has_signals {
-                match Box::pin(self.hear_signals(ctx)).await {
+                match Box::pin(self.hear_signals(born.ctx.incarnation())).await {
                     Judged::Resume => {}
                     Judged::Exit(exit) => return exit,
                 }
             }
             if left == 0 || (left.is_multiple_of(CLOCK_EVERY) && dispatch::slice_is_over()) {
                 give_up_the_thread().await;
-                left = self.cell.core.options.throughput;
+                left = self.throughput();
                 continue;
             }
-            let Some(entry) = self.next(&mut left).await else {
-                if self.is_drained() {
-                    return Exit::Stop;
-                }
-                continue;
+            let draining = self.seen.ending.is_some();
+            let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
+            let entry = match next {
+                Next::Entry(entry) => entry,
+                Next::Attention => continue,
+                Next::Drained => return Exit::Stop,
             };
             left = left.saturating_sub(1);
-            let failure = self.handle(entry, actor, ctx).await;
-            if let Some(failure) = failure {
+            let (work, flow) = {
+                let Some((work, began)) = self.begin(entry, born) else {
+                    continue;
+                };
+                let flow = match began {
+                    Began::Done(flow) => Driven::Done(flow),
+                    Began::Panicked(text) => Driven::Panicked(text),
+                    Began::Later(future, deadline) => {
+                        self.drive(future, Patience::UntilCut).by(deadline).await
+                    }
+                };
+                (work, flow)
+            };
+            if let Some(failure) = self.account(&work, flow, &mut born.ctx) {
                 match Box::pin(self.judge(failure)).await {
                     Judged::Resume => {}
                     Judged::Exit(exit) => return exit,
@@ -120,67 +176,36 @@ impl<A: Actor> Life<A> {
         }
     }
 
+    fn throughput(&self) -> u32 {
+        self.cell.core.options.throughput
+    }
+
     /// Takes the next entry; waits for one, unless there is control to look at, or the last was drained.
-    async fn next(&mut self, left: &mut u32) -> Option<Queued<A::Msg>> {
-        let draining = self.seen.ending.is_some();
-        poll_fn(|cx| {
-            let waker = (!draining).then(|| cx.waker());
-            match self.cell.mail.take(&mut self.batch, waker) {
-                Take::Entry(entry) => Poll::Ready(Some(entry)),
-                Take::Attention => Poll::Ready(None),
-                Take::Parked if draining => {
-                    self.drained = true;
-                    Poll::Ready(None)
-                }
-                Take::Parked => {
-                    // Whatever wakes it begins a turn of its own.
-                    *left = self.cell.core.options.throughput;
-                    Poll::Pending
-                }
+    fn poll_next(
+        &mut self,
+        draining: bool,
+        left: &mut u32,
+        cx: &Context<'_>,
+    ) -> Poll<Next<A::Msg>> {
+        let waker = (!draining).then(|| cx.waker());
+        Poll::Ready(match self.cell.mail.take(&mut self.burst, waker) {
+            Take::Entry(entry) => Next::Entry(entry),
+            Take::Attention => Next::Attention,
+            Take::Parked if draining => Next::Drained,
+            Take::Parked => {
+                // Whatever wakes it begins a turn of its own.
+                *left = self.throughput();
+                return Poll::Pending;
             }
         })
-        .await
-    }
-
-    const fn is_drained(&self) -> bool {
-        self.drained
-    }
-
-    /// Handles one entry to its end. Gives the failure, if the actor failed.
-    async fn handle(
-        &mut self,
-        entry: Queued<A::Msg>,
-        actor: &mut A,
-        ctx: &mut ActorContext<A>,
-    ) -> Option<Failure> {
-        let (work, flow) = self.begin(entry, actor, ctx)?;
-        let flow = match flow.map(Flow::now) {
-            Ok(Ok(flow)) => Ok(flow),
-            Ok(Err(future)) => match self.drive(future, Patience::UntilCut, None).await {
-                Driven::Done(flow) => Ok(flow),
-                Driven::Panicked(text) => Err(text),
-                Driven::Cut => {
-                    self.cut_off(&work);
-                    return None;
-                }
-            },
-            Err(text) => Err(text),
-        };
-        self.cell.core.set_state(ActorState::Ready);
-        let failure = self.account(&work, flow);
-        match ctx.take_failure() {
-            Some(own) if failure.is_none() => Some(own.at(work.origin())),
-            _ => failure,
-        }
     }
 
     /// Calls the handler, unless there is no need to.
     fn begin<'a>(
         &mut self,
         entry: Queued<A::Msg>,
-        actor: &'a mut A,
-        ctx: &'a mut ActorContext<A>,
-    ) -> Option<(Work, Result<Flow<'a>, PanicText>)> {
+        Born { state, ctx }: &'a mut Born<A>,
+    ) -> Option<(Work, Began<'a>)> {
         let message = match entry {
             Entry::Message(message) => message,
             Entry::Notice(notice) => match *notice {
@@ -197,31 +222,25 @@ impl<A: Actor> Life<A> {
                         return None;
                     }
                     self.set_handler(None);
-                    return Some((
-                        Work::Terminated,
-                        panic::catch(|| actor.on_terminated(ctx, end)),
-                    ));
+                    let flow = panic::catch(|| state.on_terminated(ctx, end));
+                    return Some((Work::Terminated, Began::of(flow, None)));
                 }
             },
         };
-        if let Some(way) = message.way_back() {
-            match way.claim() {
-                Claim::Run(deadline) => self.set_deadline(deadline),
-                Claim::Cancelled => {
-                    self.skip(message);
-                    return None;
-                }
+        let deadline = match message.way_back().map(|way| way.claim()) {
+            None => None,
+            Some(Claim::Run(deadline)) => deadline,
+            Some(Claim::Cancelled) => {
+                self.skip(message);
+                return None;
             }
-        } else {
-            self.set_deadline(None);
-        }
+        };
+        self.set_deadline(deadline);
         let variant = message.variant();
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
-        Some((
-            Work::Message(variant),
-            panic::catch(|| actor.receive(message, ctx)),
-        ))
+        let flow = panic::catch(|| state.receive(message, ctx));
+        Some((Work::Message(variant), Began::of(flow, deadline)))
     }
 
     /// Does not handle a message: whoever wanted it is gone.
@@ -231,65 +250,80 @@ impl<A: Actor> Life<A> {
         self.cell.discard(message);
     }
 
-    /// Counts what became of a message and tells whoever must know. Gives the failure, if it was one.
-    fn account(&self, work: &Work, flow: Result<Flow<'static>, PanicText>) -> Option<Failure> {
+    /// Counts what became of an entry and tells whoever must know. Gives the failure, if the actor failed.
+    fn account(
+        &self,
+        work: &Work,
+        flow: Driven<Flow<'static>>,
+        ctx: &mut ActorContext<A>,
+    ) -> Option<Failure> {
         let core = &self.cell.core;
-        let is_message = matches!(work, Work::Message(_));
+        core.set_state(ActorState::Ready);
         let failure = match flow {
-            Ok(Flow(Step::Done)) => None,
-            Ok(Flow(Step::Ignored(error))) => {
-                let Work::Message(variant) = *work else {
-                    return None;
-                };
-                core.event(|actor, id| LifecycleEvent::ErrorIgnored {
-                    actor,
-                    id,
-                    variant,
-                    error: error.into_string(),
-                });
-                None
-            }
-            Ok(Flow(Step::Failed(failure))) => Some(failure.at(work.origin())),
-            Ok(Flow(Step::Later(future))) => {
-                self.cell.discard(future);
-                Some(
-                    Failure::from(
-                        "an async handler returned another future in place of an outcome",
-                    )
-                    .at(work.origin()),
-                )
-            }
-            Err(text) => {
+            Driven::Done(flow) => self.outcome(work, flow),
+            Driven::Panicked(text) => {
                 answer_orphans(&AskFailure::Panicked(Arc::clone(&text)));
-                Some(Failure::panic(text, work.origin()))
+                Some(Failure::panic(text, FailureOrigin::Detached))
+            }
+            Driven::Cut => {
+                self.cut_off(work);
+                return None;
             }
         };
-        match &failure {
-            None if is_message => core.count_handled(),
-            Some(_) if is_message => add(&core.system.counters.failed, 1),
-            _ => {}
+        if matches!(work, Work::Message(_)) {
+            match &failure {
+                None => core.count_handled(),
+                Some(_) => add(&core.system.counters.failed, 1),
+            }
         }
-        failure
+        let own = ctx.take_failure();
+        failure.or(own).map(|failure| failure.at(work.origin()))
+    }
+
+    /// Tells of an error that nobody asked for. Gives the failure, if the outcome is one.
+    fn outcome(&self, work: &Work, flow: Flow<'static>) -> Option<Failure> {
+        match (flow.0, work) {
+            (Step::Failed(failure), _) => Some(failure),
+            (Step::Ignored(error), Work::Message(variant)) => {
+                self.cell
+                    .core
+                    .event(|actor, id| LifecycleEvent::ErrorIgnored {
+                        actor,
+                        id,
+                        variant,
+                        error: error.into_string(),
+                    });
+                None
+            }
+            (Step::Later(future), _) => {
+                self.cell.discard(future);
+                Some(Failure::from(
+                    "a future of an async handler must end in an outcome, and not in a future",
+                ))
+            }
+            (Step::Done | Step::Ignored(_), _) => None,
+        }
     }
 
     /// A handler was dropped at an await: its message failed, and its asker learns that the actor stops.
     fn cut_off(&self, work: &Work) {
-        self.cell.core.set_state(ActorState::Stopping);
+        let core = &self.cell.core;
+        core.set_state(ActorState::Stopping);
         answer_orphans(&AskFailure::Stopped(Phase::Running));
-        if matches!(work, Work::Message(_)) && !self.cell.core.is_abandoned() {
-            add(&self.cell.core.system.counters.failed, 1);
+        if matches!(work, Work::Message(_)) && !core.is_abandoned() {
+            add(&core.system.counters.failed, 1);
         }
     }
 
     /// Hears what children say.
-    async fn hear_signals(&mut self, ctx: &ActorContext<A>) -> Judged {
+    async fn hear_signals(&mut self, current: u32) -> Judged {
         while let Some(signal) = self.next_signal() {
             match signal {
                 Signal::Failed {
                     incarnation,
                     failure,
                 } => {
-                    if incarnation == ctx.incarnation()
+                    if incarnation == current
                         && let Judged::Exit(exit) = self.judge(failure).await
                     {
                         return Judged::Exit(exit);
@@ -317,22 +351,19 @@ impl<A: Actor> Life<A> {
         signal
     }
 
-    fn set_deadline(&mut self, deadline: Option<tokio::time::Instant>) {
-        if self.deadline != deadline {
-            self.deadline = deadline;
+    /// Says by when the message must be answered; the thread knows of none when a turn begins.
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        if deadline.is_some() || self.has_deadline {
             turn::set_deadline(deadline);
+            self.has_deadline = deadline.is_some();
         }
     }
 
     /// Says what runs, for the case that it never returns.
     pub(super) fn set_handler(&mut self, name: Option<&'static str>) {
-        let is_same = match (self.handler, name) {
-            (Some(old), Some(new)) => std::ptr::eq(old, new),
-            (None, None) => true,
-            _ => false,
-        };
-        if !is_same {
-            self.handler = name;
+        let address = name.map_or(0, |name| name.as_ptr().addr());
+        if self.handler != address {
+            self.handler = address;
             self.cell.core.set_handler(name);
         }
     }

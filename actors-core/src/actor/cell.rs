@@ -9,7 +9,7 @@ use std::task::Waker;
 use crate::dispatch::turn::{self, Identity};
 use crate::error::{AskFailure, Phase};
 use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
-use crate::mailbox::{Admission, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
+use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::Directive;
@@ -35,6 +35,7 @@ impl<M> crate::mailbox::Notice for Notice<M> {
 }
 
 pub(crate) type Queued<M> = Entry<M, Notice<M>>;
+pub(super) type Taken<M> = Burst<M, Notice<M>>;
 
 /// An actor, as far as those outside of its activation can reach.
 pub(crate) struct Cell<M> {
@@ -200,11 +201,9 @@ impl<M: Message> Cell<M> {
                 .way_back()
                 .is_some_and(|way| way.asking_actor() == Some(asker))
         });
-        for entry in asks {
-            if let Entry::Message(message) = entry {
-                add(&self.core.system.counters.cancelled, 1);
-                self.turn_away(message, DeadLetterReason::Stopped, failure, None);
-            }
+        for message in asks {
+            add(&self.core.system.counters.cancelled, 1);
+            self.turn_away(message, DeadLetterReason::Stopped, failure, None);
         }
     }
 
@@ -242,9 +241,8 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn let_go(&self) {
-        let (parked, waiters) = self.mail.abandon();
-        waiters.into_iter().for_each(Waker::wake);
-        if let Some(waker) = parked {
+        self.close_door();
+        if let Some(waker) = self.mail.end() {
             // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
             waker.wake();
         }
@@ -274,6 +272,10 @@ impl<M: Message> Identity for Cell<M> {
 
     fn path(&self) -> &ActorPath {
         &self.core.path
+    }
+
+    fn count_poll(&self) {
+        self.core.count_poll();
     }
 
     fn system(&self) -> *const () {

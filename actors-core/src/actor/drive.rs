@@ -3,8 +3,7 @@
 //! While it waits, the activation is parked as awaiting: messages only queue, but control wakes it, and it does what touches
 //! no state of the user's: turns the queue out for a stop, and drops the future when it is to be cut.
 
-use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -63,61 +62,99 @@ impl Seen {
     }
 }
 
-impl<A: Actor> Life<A> {
-    /// Drives `future`, at most until `limit`.
-    pub(super) async fn drive<T>(
-        &mut self,
-        future: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-        patience: Patience,
-        limit: Option<Instant>,
-    ) -> Driven<T> {
-        let mut future = Guarded::new(future);
-        let mut limit = limit.map(|at| self.cell.core.system.deadlines.sleep_until(at));
-        let mut first = true;
-        let driven = poll_fn(|cx| {
-            if !mem::take(&mut first) {
-                self.cell.mail.unpark();
-                self.look();
-                if self.seen.exhausts(patience) {
-                    return Poll::Ready(Driven::Cut);
-                }
-            }
-            turn::set_deadline(self.deadline);
-            self.drive_once(&mut future, patience, limit.as_mut(), cx)
-        })
-        .await;
-        if matches!(driven, Driven::Cut) {
-            turn::while_cutting(|| drop(future));
-        }
-        driven
-    }
+/// A future of the user's, driven by its activation.
+pub(super) struct Drive<'a, 'f, A: Actor, T> {
+    life: &'a mut Life<A>,
+    /// `None` when it has been dropped.
+    future: Option<Guarded<Driveable<'f, T>>>,
+    patience: Patience,
+    /// By when the message that runs must be answered; asks made meanwhile wait no longer.
+    deadline: Option<Instant>,
+    limit: Option<Box<Sleep>>,
+    is_new: bool,
+}
 
-    fn drive_once<T>(
-        &mut self,
-        future: &mut Pin<Box<dyn Future<Output = T> + Send + '_>>,
-        patience: Patience,
-        mut limit: Option<&mut Sleep>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Driven<T>> {
+/// What can be driven.
+pub(super) type Driveable<'f, T> = Pin<Box<dyn Future<Output = T> + Send + 'f>>;
+
+impl<A: Actor, T> Drive<'_, '_, A, T> {
+    fn poll_once(&mut self, cx: &mut Context<'_>) -> Poll<Driven<T>> {
+        if !mem::take(&mut self.is_new) {
+            self.life.cell.mail.unpark();
+            self.life.look();
+            if self.life.seen.exhausts(self.patience) {
+                return Poll::Ready(Driven::Cut);
+            }
+        }
+        turn::set_deadline(self.deadline);
         loop {
+            let Some(future) = self.future.as_mut() else {
+                return Poll::Ready(Driven::Cut);
+            };
             match panic::catch(|| future.as_mut().poll(cx)) {
                 Err(text) => return Poll::Ready(Driven::Panicked(text)),
                 Ok(Poll::Ready(value)) => return Poll::Ready(Driven::Done(value)),
                 Ok(Poll::Pending) => {}
             }
-            let is_late = limit
+            let is_late = self
+                .limit
                 .as_mut()
                 .is_some_and(|sleep| Pin::new(&mut **sleep).poll(cx).is_ready());
             if is_late || turn::takes_end_of_handler() {
                 return Poll::Ready(Driven::Cut);
             }
-            self.look();
-            if self.seen.exhausts(patience) {
+            self.life.look();
+            if self.life.seen.exhausts(self.patience) {
                 return Poll::Ready(Driven::Cut);
             }
-            if self.cell.mail.park_awaiting(cx.waker()) {
+            if self.life.cell.mail.park_awaiting(cx.waker()) {
                 return Poll::Pending;
             }
+        }
+    }
+
+    /// Sets by when the message that runs must be answered.
+    pub(super) const fn by(mut self, deadline: Option<Instant>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets when the future is cut at the latest.
+    pub(super) fn until(mut self, limit: Option<Instant>) -> Self {
+        let deadlines = &self.life.cell.core.system.deadlines;
+        self.limit = limit.map(|at| Box::new(deadlines.sleep_until(at)));
+        self
+    }
+}
+
+impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
+    type Output = Driven<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Driven<T>> {
+        let driven = self.poll_once(cx);
+        if matches!(driven, Poll::Ready(Driven::Cut)) {
+            let future = self.future.take();
+            turn::while_cutting(|| drop(future));
+        }
+        driven
+    }
+}
+
+impl<A: Actor> Life<A> {
+    /// Drives `future` to its end, or to the moment it is cut.
+    pub(super) fn drive<'f, T>(
+        &mut self,
+        future: Driveable<'f, T>,
+        patience: Patience,
+    ) -> Drive<'_, 'f, A, T> {
+        let future = Some(Guarded::new(future));
+        Drive {
+            life: self,
+            future,
+            patience,
+            deadline: None,
+            limit: None,
+            is_new: true,
         }
     }
 
@@ -149,8 +186,7 @@ impl<A: Actor> Life<A> {
     /// Refuses further messages and turns out all there are.
     pub(super) fn turn_out(&mut self) {
         self.cell.close_door();
-        self.cell.mail.put_back(&mut self.batch);
-        self.batch = VecDeque::new();
+        self.cell.mail.put_back(&mut self.burst);
         self.cell.turn_out();
     }
 }

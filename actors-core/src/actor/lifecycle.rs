@@ -12,9 +12,7 @@
 //! Winding down, in order: results on their way are dropped, children stop, the hook runs, the state is dropped. Each step
 //! looks at the control lane again, so that a stop beats a restart and a kill beats a stop, whenever they come.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::mem;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -33,7 +31,7 @@ use crate::system::{ActorState, ShutdownCause};
 
 use super::Actor;
 use super::activation::answer_orphans;
-use super::cell::{Cell, Queued};
+use super::cell::{Cell, Taken};
 use super::context::ActorContext;
 use super::drive::{Driven, Patience, Seen};
 use super::factory::{Made, Source};
@@ -46,16 +44,17 @@ pub(super) struct Life<A: Actor> {
     pub(super) cell: Arc<Cell<A::Msg>>,
     source: Guarded<Box<dyn Source<A>>>,
     policy: Supervision,
-    record: RestartRecord,
+    /// Made when the first restart is asked for.
+    record: Option<Box<RestartRecord>>,
     incarnation: u32,
     /// Entries taken and not begun; still mailbox.
-    pub(super) batch: VecDeque<Queued<A::Msg>>,
+    pub(super) burst: Option<Taken<A::Msg>>,
     pub(super) seen: Seen,
     pub(super) has_signals: bool,
-    pub(super) drained: bool,
-    /// By when the message that runs must be answered.
-    pub(super) deadline: Option<Instant>,
-    pub(super) handler: Option<&'static str>,
+    /// Whether the thread has been told a deadline.
+    pub(super) has_deadline: bool,
+    /// The address of the name of what runs: tells whether the name must be told again.
+    pub(super) handler: usize,
 }
 
 /// How an incarnation ends.
@@ -73,9 +72,9 @@ pub(super) enum Judged {
 }
 
 /// A live incarnation. The state is dropped before the context.
-struct Born<A: Actor> {
-    state: Guarded<A>,
-    ctx: ActorContext<A>,
+pub(super) struct Born<A: Actor> {
+    pub(super) state: Guarded<A>,
+    pub(super) ctx: ActorContext<A>,
 }
 
 impl<A: Actor> Life<A> {
@@ -88,23 +87,22 @@ impl<A: Actor> Life<A> {
             cell,
             source: Guarded::new(source),
             policy,
-            record: RestartRecord::default(),
+            record: None,
             incarnation: 0,
-            batch: VecDeque::new(),
+            burst: None,
             seen: Seen::default(),
             has_signals: false,
-            drained: false,
-            deadline: None,
-            handler: None,
+            has_deadline: false,
+            handler: 0,
         }
     }
 
     /// Lives until the end, and says why it came.
-    pub(super) async fn live(mut self) -> StopReason {
+    pub(super) async fn live(&mut self) -> StopReason {
         loop {
             let exit = match Box::pin(self.start()).await {
                 Ok(mut born) => {
-                    let exit = self.serve(&mut born.state, &mut born.ctx).await;
+                    let exit = self.serve(&mut born).await;
                     Box::pin(self.wind_down(born.state, born.ctx, exit)).await
                 }
                 Err(exit) => exit,
@@ -142,7 +140,9 @@ impl<A: Actor> Life<A> {
             Err(end) => return Err(self.fail_start(Some(state), ctx, end).await),
         }
         let core = &self.cell.core;
-        self.record.running(core.system.clock.now());
+        if let Some(record) = &mut self.record {
+            record.running(core.system.clock.now());
+        }
         core.set_state(ActorState::Ready);
         if self.incarnation == 0 {
             core.event(|actor, id| LifecycleEvent::Started { actor, id });
@@ -161,7 +161,7 @@ impl<A: Actor> Life<A> {
         let made = match panic::catch(|| self.source.make()) {
             Err(text) => return Err(StartEnd::panic(text)),
             Ok(Made::Now(made)) => made,
-            Ok(Made::Later(future)) => match self.drive(future, Patience::UntilCut, None).await {
+            Ok(Made::Later(future)) => match self.drive(future, Patience::UntilCut).await {
                 Driven::Done(made) => made,
                 Driven::Panicked(text) => return Err(StartEnd::panic(text)),
                 Driven::Cut => return Err(StartEnd::Cut),
@@ -219,7 +219,7 @@ impl<A: Actor> Life<A> {
     ) -> Driven<Option<Failure>> {
         let flow = match flow.map(Flow::now) {
             Err(text) => return Driven::Panicked(text),
-            Ok(Err(future)) => match self.drive(future, Patience::UntilCut, limit).await {
+            Ok(Err(future)) => match self.drive(future, Patience::UntilCut).until(limit).await {
                 Driven::Done(flow) => flow,
                 Driven::Panicked(text) => return Driven::Panicked(text),
                 Driven::Cut => return Driven::Cut,
@@ -260,10 +260,12 @@ impl<A: Actor> Life<A> {
             random: self.random(),
             restartable: self.source.is_repeatable(),
         };
-        match self
-            .policy
-            .verdict(directive, &failure, &mut self.record, situation)
-        {
+        match self.policy.verdict(
+            directive,
+            &failure,
+            self.record.get_or_insert_default(),
+            situation,
+        ) {
             Verdict::Resume => {
                 self.cell.discard(failure);
                 Judged::Resume
@@ -326,7 +328,8 @@ impl<A: Actor> Life<A> {
             None => Poll::Pending,
         });
         match self
-            .drive(Box::pin(decision), Patience::UntilStop, limit)
+            .drive(Box::pin(decision), Patience::UntilStop)
+            .until(limit)
             .await
         {
             Driven::Done(_) if failed_to_start => Judged::Exit(Exit::Restart {
@@ -368,7 +371,7 @@ impl<A: Actor> Life<A> {
             }
             Exit::Restart { .. } => {
                 self.cell.core.set_state(ActorState::Restarting);
-                self.cell.mail.put_back(&mut self.batch);
+                self.cell.mail.put_back(&mut self.burst);
             }
         }
         self.stop_children().await;
@@ -391,12 +394,12 @@ impl<A: Actor> Life<A> {
             EndKind::Stop
         };
         let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
-        if let Driven::Done(()) = self.drive(Box::pin(all), Patience::UntilCut, None).await {
+        if let Driven::Done(()) = self.drive(Box::pin(all), Patience::UntilCut).await {
             return;
         }
         let now = Some(cell.core.system.clock.now());
         let rest = family.stop_all(EndKind::Kill, StopReason::ParentStopped, now);
-        let _ = self.drive(Box::pin(rest), Patience::ToTheEnd, None).await;
+        let _ = self.drive(Box::pin(rest), Patience::ToTheEnd).await;
     }
 
     async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
@@ -455,7 +458,7 @@ impl<A: Actor> Life<A> {
         if !after.is_zero() {
             let sleep = core.system.deadlines.sleep(after);
             if !matches!(
-                self.drive(Box::pin(sleep), Patience::UntilStop, None).await,
+                self.drive(Box::pin(sleep), Patience::UntilStop).await,
                 Driven::Done(())
             ) {
                 return false;
@@ -467,7 +470,6 @@ impl<A: Actor> Life<A> {
         }
         self.incarnation = self.incarnation.wrapping_add(1);
         self.cell.core.count_restart();
-        mem::take(&mut self.deadline);
         true
     }
 
@@ -475,7 +477,7 @@ impl<A: Actor> Life<A> {
     fn random(&self) -> f64 {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        (self.cell.core.id, self.record.restarts()).hash(&mut hasher);
+        (self.cell.core.id, self.cell.core.restarts()).hash(&mut hasher);
         #[expect(
             clippy::cast_precision_loss,
             reason = "53 bits are what the type holds"

@@ -17,13 +17,14 @@
 //! What is under the lock is data: messages, wakers and verdicts leave it, and are dropped, woken or told outside. A push
 //! waits for nothing but the lock.
 //!
-//! **Batch.** When the queue is long and unbounded, the activation takes all of it at once. What it has taken but not begun
+//! **Burst.** When the queue is long and unbounded, the activation takes all of it at once. What it has taken but not begun
 //! is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
 //! exact.
 //!
 //! **Room.** Waiters for room are first come, first served. Room that frees is granted to the first of them there and then, so
 //! that nobody overtakes; a granted waiter that goes away passes its grant on.
 
+mod queue;
 mod room;
 mod settings;
 
@@ -34,6 +35,8 @@ use std::task::Waker;
 
 use crate::sync::Mutex;
 
+pub(crate) use queue::Burst;
+use queue::Queue;
 use room::Room;
 pub use settings::{Mailbox, Overflow};
 
@@ -120,11 +123,11 @@ pub(crate) enum Wait {
     Closed,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Park {
-    Idle(Waker),
+    Idle,
     Active,
-    Awaiting(Waker),
+    Awaiting,
     Gone,
 }
 
@@ -133,21 +136,20 @@ enum Park {
 pub(crate) struct MailboxCell<M, N, C> {
     /// On while there is something in the control lane that the activation has not looked at.
     attention: AtomicBool,
-    /// How many messages the activation has taken as a batch and not begun.
+    /// How many messages the activation has taken as a burst and not begun.
     taken: AtomicUsize,
     inner: Mutex<Inner<M, N, C>>,
 }
 
 struct Inner<M, N, C> {
-    queue: VecDeque<Entry<M, N>>,
-    /// How many entries of the queue are notices, which take no room.
-    notices: usize,
-    /// How many entries of the queue bring a message.
-    messages: usize,
+    queue: Queue<M, N>,
+    /// The activation's, while it is parked.
+    waker: Option<Waker>,
     park: Park,
     closed: bool,
+    /// The depth at which it is reported; `u32::MAX` for never, or no more.
+    warn_at: u32,
     accepted: u64,
-    warn_at: usize,
     room: Option<Box<Room>>,
     control: C,
 }
@@ -162,13 +164,12 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
             attention: AtomicBool::new(false),
             taken: AtomicUsize::new(0),
             inner: Mutex::new(Inner {
-                queue: VecDeque::new(),
-                notices: 0,
-                messages: 0,
+                queue: Queue::new(),
+                waker: None,
                 park: Park::Active,
                 closed: false,
+                warn_at: u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX),
                 accepted: 0,
-                warn_at: settings.warning_depth(),
                 room,
                 control: C::default(),
             }),
@@ -190,7 +191,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
             return Err(notice);
         }
         inner.accepted += u64::from(notice.brings_message());
-        inner.enqueue(Entry::Notice(notice));
+        inner.queue.push(Entry::Notice(notice));
         Ok(inner.unpark_idle())
     }
 
@@ -204,15 +205,10 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         // Ordering: read under the lock when it matters (parking); the relaxed look between two messages may come one
         // message late.
         self.attention.store(true, Ordering::Relaxed);
-        let wake = match mem::replace(&mut inner.park, Park::Active) {
-            Park::Idle(waker) | Park::Awaiting(waker) => Some(waker),
-            Park::Active => None,
-            Park::Gone => {
-                inner.park = Park::Gone;
-                None
-            }
-        };
-        (answer, wake)
+        if inner.park != Park::Gone {
+            inner.park = Park::Active;
+        }
+        (answer, inner.waker.take())
     }
 
     /// Changes the control lane without drawing attention to it.
@@ -237,24 +233,21 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
             .unwrap_or_default()
     }
 
-    /// Closes, and gives up the parked waker for good: nothing can make the activation runnable through this mailbox again.
+    /// Ends the mailbox, and gives up the parked waker for good: nothing can make the activation runnable through it again.
     #[must_use]
-    pub(crate) fn abandon(&self) -> (Option<Waker>, Vec<Waker>) {
-        let waiters = self.close();
-        let waker = match mem::replace(&mut self.inner.lock().park, Park::Gone) {
-            Park::Idle(waker) | Park::Awaiting(waker) => Some(waker),
-            Park::Active | Park::Gone => None,
-        };
-        (waker, waiters)
+    pub(crate) fn end(&self) -> Option<Waker> {
+        let mut inner = self.inner.lock();
+        inner.park = Park::Gone;
+        inner.waker.take()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.inner.lock().closed
     }
 
-    /// The number of messages that wait to be begun, those of a taken batch included.
+    /// The number of messages that wait to be begun, those of a taken burst included.
     pub(crate) fn depth(&self) -> usize {
-        self.inner.lock().messages + self.taken.load(Ordering::Relaxed)
+        self.inner.lock().queue.messages() + self.taken.load(Ordering::Relaxed)
     }
 
     /// How many messages were ever accepted.
@@ -264,7 +257,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// Says whether the activation is in a run queue or on a thread.
     pub(crate) fn is_active(&self) -> bool {
-        matches!(self.inner.lock().park, Park::Active)
+        self.inner.lock().park == Park::Active
     }
 }
 
@@ -273,12 +266,11 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 impl<M, N: Notice, C> MailboxCell<M, N, C> {
     /// Polls for room; the first call, without a ticket, makes one.
     pub(crate) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
-        let taken = self.taken.load(Ordering::Relaxed);
         let mut inner = self.inner.lock();
         if inner.closed {
             return Wait::Closed;
         }
-        let queued = inner.counted(taken);
+        let queued = inner.queue.counted();
         let Some(room) = inner.room.as_mut() else {
             return Wait::Granted;
         };
@@ -290,9 +282,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// Gives a ticket back, granted or not.
     pub(crate) fn leave_room(&self, ticket: u64) {
-        let taken = self.taken.load(Ordering::Relaxed);
         let mut inner = self.inner.lock();
-        let queued = inner.counted(taken);
+        let queued = inner.queue.counted();
         let Some(room) = inner.room.as_mut() else {
             return;
         };
@@ -318,13 +309,9 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         look(&mut inner.control)
     }
 
-    /// Takes the next entry, from `batch` first; parks the waker when there is none and `park` is given.
-    pub(crate) fn take(
-        &self,
-        batch: &mut VecDeque<Entry<M, N>>,
-        park: Option<&Waker>,
-    ) -> Take<M, N> {
-        if let Some(entry) = batch.pop_front() {
+    /// Takes the next entry, from `burst` first; parks the waker when there is none and `park` is given.
+    pub(crate) fn take(&self, burst: &mut Option<Burst<M, N>>, park: Option<&Waker>) -> Take<M, N> {
+        if let Some(entry) = burst.as_mut().and_then(|burst| burst.pop_front()) {
             if entry.is_message() {
                 self.taken
                     .store(self.taken.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
@@ -335,28 +322,34 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if self.attention.load(Ordering::Relaxed) {
             return Take::Attention;
         }
-        if inner.room.is_none() && inner.queue.len() > SHORT {
-            mem::swap(&mut inner.queue, batch);
-            inner.notices = 0;
-            self.taken
-                .store(mem::take(&mut inner.messages), Ordering::Relaxed);
+        let entry = if inner.room.is_none() && inner.queue.len() > SHORT {
+            inner.queue.take_burst().map(|(entry, taken, messages)| {
+                self.taken.store(messages, Ordering::Relaxed);
+                (entry, mem::replace(burst, taken), None)
+            })
+        } else {
+            inner.queue.pop().map(|entry| {
+                let queued = inner.queue.counted();
+                (
+                    entry,
+                    None,
+                    inner.room.as_mut().and_then(|room| room.grant(queued)),
+                )
+            })
+        };
+        if let Some((entry, emptied, granted)) = entry {
             drop(inner);
-            return self.take(batch, park);
-        }
-        if let Some(entry) = inner.dequeue() {
-            let queued = inner.counted(0);
-            let next = inner.room.as_mut().and_then(|room| room.grant(queued));
-            drop(inner);
-            if let Some(waker) = next {
-                waker.wake();
-            }
+            drop(emptied);
+            granted.into_iter().for_each(Waker::wake);
             return Take::Entry(entry);
         }
         if let Some(waker) = park {
-            inner.park = Park::Idle(waker.clone());
+            // A burst is over: its memory goes back, so that an idle actor is small.
+            let emptied = (inner.queue.shrink(), burst.take());
+            inner.park = Park::Idle;
+            inner.waker = Some(waker.clone());
             drop(inner);
-            // A burst is over: its buffer goes back, so that an idle actor is small.
-            *batch = VecDeque::new();
+            drop(emptied);
         }
         Take::Parked
     }
@@ -368,62 +361,44 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if self.attention.load(Ordering::Relaxed) {
             return false;
         }
-        let waker = waker.clone();
-        if !matches!(inner.park, Park::Gone) {
-            inner.park = Park::Awaiting(waker);
+        if inner.park == Park::Gone {
+            return true;
         }
+        inner.park = Park::Awaiting;
+        let old = inner.waker.replace(waker.clone());
+        drop(inner);
+        drop(old);
         true
     }
 
     /// Runs again: takes the waker back that it had parked, if nobody else did.
     pub(crate) fn unpark(&self) {
         let mut inner = self.inner.lock();
-        let old = match inner.park {
-            Park::Gone => return,
-            _ => mem::replace(&mut inner.park, Park::Active),
-        };
+        if inner.park != Park::Gone {
+            inner.park = Park::Active;
+        }
+        let old = inner.waker.take();
         drop(inner);
         drop(old);
     }
 
-    /// Puts what is left of a batch back to the front of the queue, in order.
-    pub(crate) fn put_back(&self, batch: &mut VecDeque<Entry<M, N>>) {
-        if batch.is_empty() {
-            return;
-        }
+    /// Puts what is left of a burst back to the front of the queue, in order.
+    pub(crate) fn put_back(&self, burst: &mut Option<Burst<M, N>>) {
+        let Some(burst) = burst.take() else { return };
         let mut inner = self.inner.lock();
-        // The longer one is usually the batch: what came since then goes behind it.
-        batch.append(&mut inner.queue);
-        mem::swap(&mut inner.queue, batch);
-        inner.recount();
+        inner.queue.put_back(burst);
         self.taken.store(0, Ordering::Relaxed);
     }
 
     /// Takes everything that is queued, for a mailbox that closes.
     pub(crate) fn turn_out(&self) -> VecDeque<Entry<M, N>> {
-        let mut inner = self.inner.lock();
-        (inner.notices, inner.messages) = (0, 0);
-        mem::take(&mut inner.queue)
+        self.inner.lock().queue.take().0
     }
 
     /// Takes out of the queue each message for which `pick` says so; the order of the rest stays. The closure runs under
     /// the lock: it may look, and nothing else.
-    pub(crate) fn extract(&self, mut pick: impl FnMut(&M) -> bool) -> Vec<Entry<M, N>> {
-        let mut inner = self.inner.lock();
-        let all = mem::take(&mut inner.queue);
-        let (out, rest) = all.into_iter().partition::<Vec<_>, _>(|entry| match entry {
-            Entry::Message(message) => pick(message),
-            Entry::Notice(_) => false,
-        });
-        inner.queue = rest.into();
-        inner.recount();
-        out
-    }
-
-    /// Ends the mailbox: nothing is taken from it any more.
-    pub(crate) fn end(&self) {
-        let old = mem::replace(&mut self.inner.lock().park, Park::Gone);
-        drop(old);
+    pub(crate) fn extract(&self, pick: impl FnMut(&M) -> bool) -> Vec<M> {
+        self.inner.lock().queue.extract(pick)
     }
 }
 
@@ -433,17 +408,12 @@ impl<M, N: Notice, C> Inner<M, N, C> {
             return Push::Refused(message, Refusal::Closed);
         }
         let mut evicted = None;
-        let queued = if self.room.is_some() {
-            self.counted(taken)
-        } else {
-            0
-        };
         if let Some(room) = self.room.as_mut() {
             if let Admission::Granted(ticket) = admission {
                 room.use_grant(ticket);
-            } else if room.is_full(queued) {
+            } else if room.is_full(self.queue.counted()) {
                 match (admission, room.overflow()) {
-                    (Admission::Tell, Overflow::DropOldest) => match self.evict() {
+                    (Admission::Tell, Overflow::DropOldest) => match self.queue.evict() {
                         Some(oldest) => evicted = Some(oldest),
                         // All room is granted to waiters who have not pushed yet: there is no oldest.
                         None => return Push::Refused(message, Refusal::Full(Overflow::Reject)),
@@ -453,12 +423,8 @@ impl<M, N: Notice, C> Inner<M, N, C> {
             }
         }
         self.accepted += 1;
-        self.enqueue(Entry::Message(message));
-        let depth = self.messages + taken;
-        let deep = (depth > self.warn_at).then_some(depth);
-        if deep.is_some() {
-            self.warn_at = usize::MAX;
-        }
+        self.queue.push(Entry::Message(message));
+        let deep = self.passes_mark(taken);
         Push::Accepted {
             wake: self.unpark_idle(),
             evicted,
@@ -466,51 +432,21 @@ impl<M, N: Notice, C> Inner<M, N, C> {
         }
     }
 
-    /// Takes the oldest message out; notices before it stay.
-    fn evict(&mut self) -> Option<M> {
-        let oldest = self
-            .queue
-            .iter()
-            .position(|entry| matches!(entry, Entry::Message(_)))?;
-        match self.queue.remove(oldest) {
-            Some(Entry::Message(message)) => {
-                self.messages -= 1;
-                Some(message)
-            }
-            _ => None,
+    /// Gives the depth if it has just passed the mark.
+    fn passes_mark(&mut self, taken: usize) -> Option<usize> {
+        let depth = self.queue.messages() + taken;
+        if depth <= self.warn_at as usize {
+            return None;
         }
-    }
-
-    fn enqueue(&mut self, entry: Entry<M, N>) {
-        self.notices += usize::from(entry.is_notice());
-        self.messages += usize::from(entry.is_message());
-        self.queue.push_back(entry);
-    }
-
-    fn dequeue(&mut self) -> Option<Entry<M, N>> {
-        let entry = self.queue.pop_front()?;
-        self.notices -= usize::from(entry.is_notice());
-        self.messages -= usize::from(entry.is_message());
-        Some(entry)
-    }
-
-    fn recount(&mut self) {
-        self.notices = self.queue.iter().filter(|entry| entry.is_notice()).count();
-        self.messages = self.queue.iter().filter(|entry| entry.is_message()).count();
-    }
-
-    /// The entries that need room.
-    fn counted(&self, taken: usize) -> usize {
-        self.queue.len() - self.notices + taken
+        self.warn_at = u32::MAX;
+        Some(depth)
     }
 
     fn unpark_idle(&mut self) -> Option<Waker> {
-        match mem::replace(&mut self.park, Park::Active) {
-            Park::Idle(waker) => Some(waker),
-            other => {
-                self.park = other;
-                None
-            }
+        if self.park != Park::Idle {
+            return None;
         }
+        self.park = Park::Active;
+        self.waker.take()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use crate::panic::{Guarded, PanicText};
@@ -28,7 +29,10 @@ use crate::supervision::{FailureKind, FailureOrigin, FailureReport, FailureValue
 /// assert!(failure.is::<std::num::ParseIntError>());
 /// assert_eq!(failure.text(), "invalid digit found in string");
 /// ```
-pub struct Failure {
+pub struct Failure(Box<Inner>);
+
+/// Boxed, so that whatever may fail is small.
+struct Inner {
     /// Guarded, because its destructor is user code and a failure is dropped by the runtime.
     cause: Guarded<Cause>,
     origin: FailureOrigin,
@@ -38,11 +42,11 @@ pub struct Failure {
 
 impl Failure {
     fn new(cause: Cause, origin: FailureOrigin) -> Self {
-        Self {
+        Self(Box::new(Inner {
             cause: Guarded::new(cause),
             origin,
             text: OnceLock::new(),
-        }
+        }))
     }
 
     pub(crate) fn panic(text: PanicText, origin: FailureOrigin) -> Self {
@@ -57,19 +61,18 @@ impl Failure {
     /// Says where it happened, once the runtime knows; a failure that has come up from a child keeps its origin.
     #[must_use]
     pub(crate) fn at(mut self, origin: FailureOrigin) -> Self {
-        if self.origin == FailureOrigin::Detached {
-            self.origin = origin;
+        if self.0.origin == FailureOrigin::Detached {
+            self.0.origin = origin;
         }
         self
     }
 
     /// Turns the failure of `child` into the same failure of its parent.
     #[must_use]
-    pub(crate) fn escalated_by(self, child: &ActorPath) -> Self {
-        Self {
-            origin: self.origin.escalated_by(child),
-            ..self
-        }
+    pub(crate) fn escalated_by(mut self, child: &ActorPath) -> Self {
+        let origin = mem::replace(&mut self.0.origin, FailureOrigin::Detached);
+        self.0.origin = origin.escalated_by(child);
+        self
     }
 
     /// Says whether the failure is an error of type `T`, or was caused by one.
@@ -83,12 +86,12 @@ impl Failure {
     ///
     /// Looks where [`is`](Self::is) does.
     pub fn downcast_ref<T: Error + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.cause.find()
+        self.0.cause.find()
     }
 
     /// Returns the `Err` of an `err_is_failure` handler if it is exactly a `T`, which need not be an error type.
     pub fn value_ref<T: 'static>(&self) -> Option<&T> {
-        self.cause.value()
+        self.0.cause.value()
     }
 
     /// Says whether it is a panic.
@@ -98,7 +101,7 @@ impl Failure {
 
     /// Returns what the panic said, or `None` for an error.
     pub fn panic_text(&self) -> Option<&str> {
-        match &*self.cause {
+        match &*self.0.cause {
             Cause::Panic(text) => Some(text),
             Cause::Error { .. } | Cause::Anyhow(_) | Cause::Value(_) => None,
         }
@@ -106,7 +109,7 @@ impl Failure {
 
     /// Returns where it happened.
     pub fn origin(&self) -> &FailureOrigin {
-        &self.origin
+        &self.0.origin
     }
 
     /// Returns the message of the panic, or the error's text followed by those of its sources.
@@ -118,9 +121,9 @@ impl Failure {
     pub fn report(&self) -> FailureReport {
         FailureReport::new(Parts {
             kind: self.kind(),
-            type_name: self.cause.type_name(),
+            type_name: self.0.cause.type_name(),
             text: Arc::clone(self.shared_text()),
-            origin: self.origin.clone(),
+            origin: self.0.origin.clone(),
         })
     }
 
@@ -133,7 +136,7 @@ impl Failure {
     }
 
     fn shared_text(&self) -> &Arc<str> {
-        self.text.get_or_init(|| self.cause.describe().into())
+        self.0.text.get_or_init(|| self.0.cause.describe().into())
     }
 }
 
@@ -147,7 +150,7 @@ impl<E: Into<BoxError> + 'static> From<E> for Failure {
 /// One line: where, whether by panic or error, and the text.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_line(f, self.kind(), &self.origin, self.text())
+        write_line(f, self.kind(), &self.0.origin, self.text())
     }
 }
 
@@ -155,9 +158,9 @@ impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Failure")
             .field("kind", &self.kind())
-            .field("type_name", &self.cause.type_name())
+            .field("type_name", &self.0.cause.type_name())
             .field("text", &self.text())
-            .field("origin", &self.origin)
+            .field("origin", &self.0.origin)
             .finish_non_exhaustive()
     }
 }
@@ -213,7 +216,7 @@ mod tests {
         }
 
         fn text(&self) -> String {
-            (self.text)(&self.value)
+            (self.0.text)(&self.value)
         }
 
         fn type_name(&self) -> &'static str {

@@ -23,6 +23,7 @@ impl RestartRecord {
     }
 
     /// Returns how many restarts were ever granted.
+    #[cfg(test)]
     pub(crate) fn restarts(&self) -> u64 {
         self.restarts
     }

@@ -216,7 +216,7 @@ mod tests {
         }
 
         fn text(&self) -> String {
-            (self.0.text)(&self.value)
+            (self.text)(&self.value)
         }
 
         fn type_name(&self) -> &'static str {

@@ -81,6 +81,11 @@ impl<A: Actor> Life<A> {
 
 impl<A: Actor> Drop for Life<A> {
     fn drop(&mut self) {
+        let core = &self.cell.core;
+        if core.state() == ActorState::Busy {
+            // The task was dropped in the midst of a handler.
+            add(&core.system.counters.failed, 1);
+        }
         self.end(StopReason::SystemGone);
     }
 }
@@ -221,6 +226,7 @@ impl<A: Actor> Life<A> {
                     if !ctx.expects(stamp, end.id) {
                         return None;
                     }
+                    self.set_deadline(None);
                     self.set_handler(None);
                     let flow = panic::catch(|| state.on_terminated(ctx, end));
                     return Some((Work::Terminated, Began::of(flow, None)));
@@ -352,7 +358,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Says by when the message must be answered; the thread knows of none when a turn begins.
-    fn set_deadline(&mut self, deadline: Option<Instant>) {
+    pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         if deadline.is_some() || self.has_deadline {
             turn::set_deadline(deadline);
             self.has_deadline = deadline.is_some();

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 
 use crate::dispatch::turn;
+use crate::error::{AskFailure, Phase};
 use crate::panic::{self, Guarded, PanicText};
 use crate::system::deadlines::Sleep;
 use crate::system::member::{EndKind, Member};
@@ -132,11 +133,27 @@ impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Driven<T>> {
         let driven = self.poll_once(cx);
-        if matches!(driven, Poll::Ready(Driven::Cut)) {
-            let future = self.future.take();
-            turn::while_cutting(|| drop(future));
+        match driven {
+            Poll::Pending => {}
+            Poll::Ready(Driven::Cut) => {
+                let future = self.future.take();
+                turn::while_cutting(|| drop(future));
+            }
+            Poll::Ready(Driven::Done(_) | Driven::Panicked(_)) => self.future = None,
         }
         driven
+    }
+}
+
+/// A future that is left was neither driven to its end nor cut: no runtime polls its task any more. Its askers learn that
+/// the actor has stopped.
+impl<A: Actor, T> Drop for Drive<'_, '_, A, T> {
+    fn drop(&mut self) {
+        if let Some(future) = self.future.take() {
+            for orphan in turn::orphans_of(|| turn::while_cutting(|| drop(future))) {
+                orphan.fail(AskFailure::Stopped(Phase::Running));
+            }
+        }
     }
 }
 

@@ -403,6 +403,7 @@ impl<A: Actor> Life<A> {
     }
 
     async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
+        self.set_deadline(None);
         self.set_handler(None);
         let reason = self
             .cell

@@ -117,9 +117,8 @@ pub(crate) fn set_deadline(deadline: Option<Instant>) {
 pub(crate) fn adopt<T: Orphan + 'static>(orphan: Arc<T>) -> Result<(), Arc<T>> {
     let mut orphan = Some(orphan);
     with_turn_state(|turn| {
-        let ends = turn.cutting.get() || std::thread::panicking();
-        if ends
-            && turn.actor.borrow().is_some()
+        let unwinds = std::thread::panicking() && turn.actor.borrow().is_some();
+        if (turn.cutting.get() || unwinds)
             && let Some(orphan) = orphan.take()
         {
             turn.orphans.borrow_mut().push(orphan);
@@ -135,9 +134,17 @@ pub(crate) fn take_orphans() -> Vec<Arc<dyn Orphan>> {
 
 /// Runs `code`, which drops a handler at an await.
 pub(crate) fn while_cutting(code: impl FnOnce()) {
-    with_turn_state(|turn| turn.cutting.set(true));
+    let before = with_turn_state(|turn| turn.cutting.replace(true)).unwrap_or(false);
     code();
-    with_turn_state(|turn| turn.cutting.set(false));
+    with_turn_state(|turn| turn.cutting.set(before));
+}
+
+/// Runs `code` and takes the ways back that it leaves; those that were there before stay. For a handler that is dropped
+/// outside of its turn, perhaps in the turn of another.
+pub(crate) fn orphans_of(code: impl FnOnce()) -> Vec<Arc<dyn Orphan>> {
+    let before = take_orphans();
+    code();
+    with_turn_state(|turn| turn.orphans.replace(before)).unwrap_or_default()
 }
 
 /// The running handler waits for the end of its own actor: it is to be dropped there.

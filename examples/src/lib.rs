@@ -7,9 +7,18 @@ use std::panic;
 /// In these programs actors panic on purpose, and a panic in an actor is no accident of the program: the actor's supervisor
 /// hears of it and decides. Rust's own report of a panic, with a file, a line and a hint at backtraces, would make it look like
 /// one. A real program leaves the hook alone, or gives it to its logger.
+#[expect(
+    clippy::print_stderr,
+    reason = "panics of a program with a terminal belong there"
+)]
 pub fn show_panics_in_a_line() {
     panic::set_hook(Box::new(|panic| {
-        let text = panic.payload_as_str().unwrap_or("no text");
-        eprintln!("    (an actor panicked: {text})");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref().map(String::as_str));
+        eprintln!(
+            "    (an actor panicked: {})",
+            text.unwrap_or("without a text")
+        );
     }));
 }

@@ -1,6 +1,9 @@
 //! Eight threads count with one actor. No increment is lost, and there is no lock.
 
-#![expect(clippy::print_stdout, reason = "the printout is what this program is for")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the printout is what this program is for"
+)]
 
 use std::error::Error;
 use std::thread;

@@ -1,6 +1,9 @@
 //! A tour of what actors do here, in two seconds: `cargo run --release --bin tour`.
 
-#![expect(clippy::print_stdout, reason = "the printout is what this program is for")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the printout is what this program is for"
+)]
 
 use std::error::Error;
 use std::thread;
@@ -85,7 +88,10 @@ async fn tell(account: &AccountRef) -> Outcome {
 // ANCHOR: ask
 async fn ask(account: &AccountRef) -> Outcome {
     println!("2. Ask: the reply is typed, and so is the handler's own error");
-    println!("     withdraw(7_000)     {}", account.withdraw(7_000).await?);
+    println!(
+        "     withdraw(7_000)     {}",
+        account.withdraw(7_000).await?
+    );
     match account.withdraw(7_000).await {
         Err(AskError::Handler(Overdrawn { balance })) => {
             println!("     withdraw(7_000)     refused, the balance is {balance}");
@@ -104,7 +110,10 @@ async fn time_out(account: &AccountRef) -> Outcome {
     let (audit, deposit) = tokio::join!(audit, deposit);
     println!("     audit()             {}", text_of(audit));
     println!("     deposit(1)          {}", text_of(deposit));
-    println!("     deposit(0)          {}, so that one did nothing", account.deposit(0).await?);
+    println!(
+        "     deposit(0)          {}, so that one did nothing",
+        account.deposit(0).await?
+    );
     Ok(())
 }
 // ANCHOR_END: time_out
@@ -112,7 +121,10 @@ async fn time_out(account: &AccountRef) -> Outcome {
 // ANCHOR: restart
 async fn restart(account: &AccountRef) -> Outcome {
     println!("4. Panic: the asker is told, and the actor goes on with a fresh state");
-    println!("     close_the_year()    {}", text_of(account.close_the_year().await));
+    println!(
+        "     close_the_year()    {}",
+        text_of(account.close_the_year().await)
+    );
     println!("     deposit(5)          {}", account.deposit(5).await?);
     Ok(())
 }
@@ -122,12 +134,22 @@ async fn restart(account: &AccountRef) -> Outcome {
 async fn give_up(system: &ActorSystem) -> Outcome {
     println!("5. Limit: two restarts within a minute, and no more");
     let policy = Supervision::one_for_one().restarts(2, within(secs(60)));
-    let fragile = system.actor(Account::default).name("fragile").supervision(policy).spawn()?;
+    let fragile = system
+        .actor(Account::default)
+        .name("fragile")
+        .supervision(policy)
+        .spawn()?;
     for _ in 0..3 {
-        println!("     close_the_year()    {}", text_of(fragile.close_the_year().await));
+        println!(
+            "     close_the_year()    {}",
+            text_of(fragile.close_the_year().await)
+        );
     }
     println!("     its end             {}", fragile.stopped().await);
-    println!("     deposit(1)          {}", text_of(fragile.deposit(1).await));
+    println!(
+        "     deposit(1)          {}",
+        text_of(fragile.deposit(1).await)
+    );
     Ok(())
 }
 // ANCHOR_END: give_up

@@ -100,23 +100,41 @@ impl<A: Actor> Life<A> {
     /// Lives until the end, and says why it came.
     pub(super) async fn live(&mut self) -> StopReason {
         loop {
-            let exit = match Box::pin(self.start()).await {
-                Ok(mut born) => {
-                    let exit = self.serve(&mut born).await;
-                    Box::pin(self.wind_down(born.state, born.ctx, exit)).await
-                }
-                Err(exit) => exit,
-            };
-            if let Exit::Restart { after, cause } = exit {
-                self.cell.discard(cause);
-                if Box::pin(self.back_off(after)).await {
-                    continue;
+            match self.incarnate().await {
+                None => return self.reason(),
+                Some(after) => {
+                    if !Box::pin(self.back_off(after)).await {
+                        return self.reason();
+                    }
                 }
             }
-            return self
-                .cell
-                .ending()
-                .map_or(StopReason::Stopped, |ending| ending.reason);
+        }
+    }
+
+    fn reason(&self) -> StopReason {
+        self.cell
+            .ending()
+            .map_or(StopReason::Stopped, |ending| ending.reason)
+    }
+
+    /// Lives one incarnation, and says after which time the next is to begin, if there is one.
+    async fn incarnate(&mut self) -> Option<Duration> {
+        let mut born = match Box::pin(self.start()).await {
+            Ok(born) => born,
+            Err(exit) => return self.leave(exit),
+        };
+        let exit = self.serve(&mut born).await;
+        let exit = Box::pin(self.wind_down(born, exit)).await;
+        self.leave(exit)
+    }
+
+    fn leave(&self, exit: Exit) -> Option<Duration> {
+        match exit {
+            Exit::Stop => None,
+            Exit::Restart { after, cause } => {
+                self.cell.discard(cause);
+                Some(after)
+            }
         }
     }
 
@@ -349,7 +367,8 @@ impl<A: Actor> Life<A> {
     }
 
     /// Ends an incarnation that had started.
-    async fn wind_down(&mut self, mut state: Guarded<A>, ctx: ActorContext<A>, exit: Exit) -> Exit {
+    async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> Exit {
+        let Born { mut state, ctx } = born;
         let mut ctx = self.tidy(ctx, &exit).await;
         let exit = self.beaten_by_stop(exit);
         if !self.seen.is_killed() && !self.cell.core.is_abandoned() {

@@ -224,6 +224,13 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
     }
 
+    /// Waits for room no longer, if it did.
+    fn leave_line(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.to.cell().leave_room(ticket);
+        }
+    }
+
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<K::Ok, AskError<K::Err>>> {
         match mem::replace(&mut self.stage, Stage::Done) {
             Stage::Done => unreachable!("an ask was polled after it had answered"),
@@ -260,6 +267,7 @@ impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
             self.stage = Stage::Done;
             self.edge = None;
             self.sleep = None;
+            self.leave_line();
         }
         result
     }
@@ -267,9 +275,7 @@ impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
 
 impl<A: Actor, K: ReplyKind> Drop for Ask<A, K> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.to.cell().leave_room(ticket);
-        }
+        self.leave_line();
         // Whoever has the answer has left already; for them this changes nothing.
         let _ = self.slot.leave(&self.to.core().system);
     }

@@ -215,7 +215,7 @@ impl<T: Send + 'static> Slot<T> {
         if inner.closed {
             let late = inner.late.take();
             drop(inner);
-            if let Some(system) = late {
+            if let (Some(system), Ok(_)) = (late, &answer) {
                 add(&system.counters.late_replies, 1);
             }
             return;

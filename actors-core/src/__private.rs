@@ -170,6 +170,6 @@ pub fn stand_in<A: Actor, S: Actor<Msg = A::Msg>>(stand_in: &ActorRef<S>) -> A::
 
 /// Calls `tell` once when the actor has ended, after everything that it told others; for the probes of the test kit.
 pub fn watch_with<A: Actor>(actor: &ActorRef<A>, tell: impl FnOnce(Terminated) + Send + 'static) {
-    let end = &actor.core().end;
+    let end = actor.core().end();
     end.watch(end.new_key(), Box::new(tell));
 }

@@ -9,6 +9,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use ecow::EcoString;
+
 /// The character that starts the names made by the system, of anonymous actors for example.
 pub(crate) const RESERVED: char = '$';
 
@@ -47,7 +49,7 @@ impl fmt::Display for ActorId {
 pub struct ActorPath(Arc<Node>);
 
 struct Node {
-    name: Box<str>,
+    name: EcoString,
     parent: Option<ActorPath>,
 }
 

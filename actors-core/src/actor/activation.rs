@@ -26,9 +26,8 @@ use crate::system::counters::add;
 use crate::system::member::{Member, Signal};
 
 use super::cell::{Notice, Queued};
-use super::context::ActorContext;
-use super::drive::{Driven, Patience};
-use super::flow::{Flow, Later, Step};
+use super::drive::{Driven, Patience, Work};
+use super::flow::{Flow, Step};
 use super::lifecycle::{Born, Exit, Judged, Life};
 use super::reply::Claim;
 use super::{Actor, Message};
@@ -49,9 +48,15 @@ pin_project! {
 /// for everybody else all the same.
 pub(super) fn activate<A: Actor>(mut life: Life<A>) -> impl Future<Output = ()> + Send {
     let me = Some(Arc::clone(&life.cell) as Arc<dyn Identity>);
-    // A block, and not a function that takes the life: its state would hold what it takes twice.
+    // One block, and no function that takes the life: the state of an idle actor would hold what it takes twice.
     let life = async move {
-        let reason = life.live().await;
+        while let Some(mut born) = Box::pin(life.start()).await {
+            let exit = life.serve(&mut born).await;
+            if !Box::pin(life.wind_down(born, exit)).await {
+                break;
+            }
+        }
+        let reason = life.reason();
         life.end(reason);
     };
     Turns { me, life }
@@ -90,38 +95,24 @@ impl<A: Actor> Drop for Life<A> {
     }
 }
 
-/// What was handled, or is about to be.
-enum Work {
-    /// A message, by the name of its variant.
-    Message(&'static str),
-    /// The hook for the end of a watched actor.
-    Terminated,
-}
-
-impl Work {
-    const fn origin(&self) -> FailureOrigin {
-        match self {
-            Self::Message(variant) => FailureOrigin::Handler { variant },
-            Self::Terminated => FailureOrigin::Hook("on_terminated"),
-        }
+/// Where a failure happened: in the handler of a message, or in the hook when it is none.
+const fn origin(variant: Option<&'static str>) -> FailureOrigin {
+    match variant {
+        Some(variant) => FailureOrigin::Handler { variant },
+        None => FailureOrigin::Hook("on_terminated"),
     }
 }
 
-/// What a handler came to when it was called.
-enum Began<'a> {
-    Done(Flow<'static>),
-    Panicked(PanicText),
-    Later(Later<'a>, Option<Instant>),
-}
-
-impl<'a> Began<'a> {
-    fn of(flow: Result<Flow<'a>, PanicText>, deadline: Option<Instant>) -> Self {
-        match flow.map(Flow::now) {
-            Ok(Ok(flow)) => Self::Done(flow),
-            Ok(Err(future)) => Self::Later(future, deadline),
-            Err(text) => Self::Panicked(text),
-        }
-    }
+/// What came of one entry, as far as the turn is concerned.
+enum Begun<'a> {
+    /// It has been dealt with.
+    Done,
+    /// The actor failed.
+    Failed(Failure),
+    /// The handler, or the hook when it was no message, goes on as a future.
+    Later(Box<Work<'a, Flow<'static>>>),
+    /// There was none, and none will come.
+    Drained,
 }
 
 /// What a turn does next.
@@ -152,27 +143,21 @@ impl<A: Actor> Life<A> {
                 continue;
             }
             let draining = self.seen.ending.is_some();
-            let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
-            let entry = match next {
-                Next::Entry(entry) => entry,
-                Next::Attention => continue,
-                Next::Drained => return Exit::Stop,
+            let failure = match {
+                let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
+                self.begin(next, born)
+            } {
+                Begun::Done => None,
+                Begun::Failed(failure) => Some(failure),
+                Begun::Drained => return Exit::Stop,
+                Begun::Later(work) => {
+                    let variant = work.variant;
+                    let flow = self.drive(work, Patience::UntilCut).await;
+                    self.account(variant, flow)
+                }
             };
             left = left.saturating_sub(1);
-            let (work, flow) = {
-                let Some((work, began)) = self.begin(entry, born) else {
-                    continue;
-                };
-                let flow = match began {
-                    Began::Done(flow) => Driven::Done(flow),
-                    Began::Panicked(text) => Driven::Panicked(text),
-                    Began::Later(future, deadline) => {
-                        self.drive(future, Patience::UntilCut).by(deadline).await
-                    }
-                };
-                (work, flow)
-            };
-            if let Some(failure) = self.account(&work, flow, &mut born.ctx) {
+            if let Some(failure) = failure {
                 match Box::pin(self.judge(failure)).await {
                     Judged::Resume => {}
                     Judged::Exit(exit) => return exit,
@@ -206,117 +191,127 @@ impl<A: Actor> Life<A> {
     }
 
     /// Calls the handler, unless there is no need to.
-    fn begin<'a>(
-        &mut self,
-        entry: Queued<A::Msg>,
-        Born { state, ctx }: &'a mut Born<A>,
-    ) -> Option<(Work, Began<'a>)> {
-        let message = match entry {
-            Entry::Message(message) => message,
-            Entry::Notice(notice) => match *notice {
+    fn begin<'a>(&mut self, next: Next<A::Msg>, Born { state, ctx }: &'a mut Born<A>) -> Begun<'a> {
+        let message = match next {
+            Next::Attention => return Begun::Done,
+            Next::Drained => return Begun::Drained,
+            Next::Entry(Entry::Message(message)) => message,
+            Next::Entry(Entry::Notice(notice)) => match *notice {
                 Notice::Stamped {
                     incarnation,
                     message,
                 } if incarnation == ctx.incarnation() => message,
-                Notice::Stamped { message, .. } => {
-                    self.skip(message);
-                    return None;
-                }
+                Notice::Stamped { message, .. } => return self.skip(message),
                 Notice::Terminated { stamp, end } => {
                     if !ctx.expects(stamp, end.id) {
-                        return None;
+                        return Begun::Done;
                     }
                     self.set_deadline(None);
                     self.set_handler(None);
                     let flow = panic::catch(|| state.on_terminated(ctx, end));
-                    return Some((Work::Terminated, Began::of(flow, None)));
+                    return self.go_on(None, flow, None);
                 }
             },
         };
         let deadline = match message.way_back().map(|way| way.claim()) {
             None => None,
             Some(Claim::Run(deadline)) => deadline,
-            Some(Claim::Cancelled) => {
-                self.skip(message);
-                return None;
-            }
+            Some(Claim::Cancelled) => return self.skip(message),
         };
         self.set_deadline(deadline);
         let variant = message.variant();
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
         let flow = panic::catch(|| state.receive(message, ctx));
-        Some((Work::Message(variant), Began::of(flow, deadline)))
+        self.go_on(Some(variant), flow, deadline)
+    }
+
+    /// Goes on after the call: with the account of it, or with the future that it came to.
+    fn go_on<'a>(
+        &self,
+        variant: Option<&'static str>,
+        flow: Result<Flow<'a>, PanicText>,
+        deadline: Option<Instant>,
+    ) -> Begun<'a> {
+        let flow = match flow.map(Flow::now) {
+            Ok(Err(future)) => {
+                return Begun::Later(Box::new(Work::new(future).of(variant).by(deadline)));
+            }
+            Ok(Ok(flow)) => Driven::Done(flow),
+            Err(text) => Driven::Panicked(text),
+        };
+        self.account(variant, flow)
+            .map_or(Begun::Done, Begun::Failed)
     }
 
     /// Does not handle a message: whoever wanted it is gone.
     #[cold]
-    fn skip(&self, message: A::Msg) {
+    fn skip<'a>(&self, message: A::Msg) -> Begun<'a> {
         add(&self.cell.core.system.counters.cancelled, 1);
         self.cell.discard(message);
+        Begun::Done
     }
 
-    /// Counts what became of an entry and tells whoever must know. Gives the failure, if the actor failed.
+    /// Counts what became of a message, or of the hook when it was none, and tells whoever must know. Gives the failure, if
+    /// the actor failed.
     fn account(
         &self,
-        work: &Work,
+        variant: Option<&'static str>,
         flow: Driven<Flow<'static>>,
-        ctx: &mut ActorContext<A>,
     ) -> Option<Failure> {
         let core = &self.cell.core;
         core.set_state(ActorState::Ready);
         let failure = match flow {
-            Driven::Done(flow) => self.outcome(work, flow),
+            Driven::Done(flow) => self.outcome(variant, flow),
             Driven::Panicked(text) => {
                 answer_orphans(&AskFailure::Panicked(Arc::clone(&text)));
                 Some(Failure::panic(text, FailureOrigin::Detached))
             }
             Driven::Cut => {
-                self.cut_off(work);
+                self.cut_off(variant);
                 return None;
             }
         };
-        if matches!(work, Work::Message(_)) {
+        if variant.is_some() {
             match &failure {
                 None => core.count_handled(),
                 Some(_) => add(&core.system.counters.failed, 1),
             }
         }
-        let own = ctx.take_failure();
-        failure.or(own).map(|failure| failure.at(work.origin()))
+        failure.map(|failure| failure.at(origin(variant)))
     }
 
     /// Tells of an error that nobody asked for. Gives the failure, if the outcome is one.
-    fn outcome(&self, work: &Work, flow: Flow<'static>) -> Option<Failure> {
-        match (flow.0, work) {
-            (Step::Failed(failure), _) => Some(failure),
-            (Step::Ignored(error), Work::Message(variant)) => {
+    fn outcome(&self, variant: Option<&'static str>, flow: Flow<'static>) -> Option<Failure> {
+        match flow.0 {
+            Step::Done => None,
+            Step::Failed(failure) => Some(failure),
+            Step::Ignored(error) => {
                 self.cell
                     .core
                     .event(|actor, id| LifecycleEvent::ErrorIgnored {
                         actor,
                         id,
-                        variant,
+                        variant: variant.unwrap_or("on_terminated"),
                         error: error.into_string(),
                     });
                 None
             }
-            (Step::Later(future), _) => {
+            Step::Later(future) => {
                 self.cell.discard(future);
                 Some(Failure::from(
-                    "a future of an async handler must end in an outcome, and not in a future",
+                    "the future of an async handler must end in an outcome, and not in a future",
                 ))
             }
-            (Step::Done | Step::Ignored(_), _) => None,
         }
     }
 
     /// A handler was dropped at an await: its message failed, and its asker learns that the actor stops.
-    fn cut_off(&self, work: &Work) {
+    fn cut_off(&self, variant: Option<&'static str>) {
         let core = &self.cell.core;
         core.set_state(ActorState::Stopping);
         answer_orphans(&AskFailure::Stopped(Phase::Running));
-        if matches!(work, Work::Message(_)) && !core.is_abandoned() {
+        if variant.is_some() && !core.is_abandoned() {
             add(&core.system.counters.failed, 1);
         }
     }

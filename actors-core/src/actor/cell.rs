@@ -12,10 +12,10 @@ use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
 use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::Directive;
+use crate::supervision::{Directive, Failure};
 use crate::system::Terminated;
 use crate::system::counters::add;
-use crate::system::member::{Control, Core, Ending, Member, Orders};
+use crate::system::member::{Control, Core, Ending, Member, Orders, Signal};
 
 use super::Message;
 
@@ -205,6 +205,15 @@ impl<M: Message> Cell<M> {
             add(&self.core.system.counters.cancelled, 1);
             self.turn_away(message, DeadLetterReason::Stopped, failure, None);
         }
+    }
+
+    /// Makes one incarnation fail, when its handler has returned.
+    pub(super) fn fail_incarnation(&self, incarnation: u32, failure: Failure) {
+        let mut signal = Some(Signal::Failed {
+            incarnation,
+            failure,
+        });
+        self.control(&mut |orders| orders.signals.extend(signal.take()));
     }
 
     /// Takes the supervisor's decision, if it has come.

@@ -18,7 +18,7 @@ use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, FailureOrigin, StopReason, Supervision};
 use crate::system::ActorSystem;
 use crate::system::end::WatchKey;
-use crate::system::member::{EndKind, Member, Signal};
+use crate::system::member::{EndKind, Member};
 
 use super::call::{Call, ReplyKind};
 use super::cell::{Cell, Notice};
@@ -43,7 +43,6 @@ pub struct ActorContext<A: Actor> {
 
 #[derive(Default)]
 struct Extras {
-    failure: Option<Failure>,
     policy: Option<Option<Supervision>>,
     watched: HashMap<ActorId, Watched>,
     next_stamp: u64,
@@ -73,10 +72,6 @@ impl<A: Actor> ActorContext<A> {
         self.incarnation
     }
 
-    pub(super) fn take_failure(&mut self) -> Option<Failure> {
-        self.extras.as_mut()?.failure.take()
-    }
-
     /// Says whether the end of a watched actor is still wanted, and forgets the watch.
     pub(super) fn expects(&mut self, stamp: u64, id: ActorId) -> bool {
         let Some(extras) = self.extras.as_mut() else {
@@ -99,7 +94,7 @@ impl<A: Actor> ActorContext<A> {
         };
         let key = WatchKey::Actor(self.cell.core.id);
         for (_, watched) in extras.watched.drain() {
-            watched.member.core().end.unwatch(key);
+            watched.member.core().end().unwatch(key);
         }
         extras.pipes.clear();
     }
@@ -228,7 +223,7 @@ impl<A: Actor> ActorContext<A> {
         };
         member
             .core()
-            .end
+            .end()
             .watch(WatchKey::Actor(self.cell.core.id), Box::new(tell));
     }
 
@@ -241,7 +236,7 @@ impl<A: Actor> ActorContext<A> {
             watched
                 .member
                 .core()
-                .end
+                .end()
                 .unwatch(WatchKey::Actor(self.cell.core.id));
         }
     }
@@ -281,11 +276,7 @@ impl<A: Actor> ActorContext<A> {
                 }
                 Err(text) => {
                     let failure = Failure::panic(text, FailureOrigin::Handler { variant: "pipe" });
-                    let mut signal = Some(Signal::Failed {
-                        incarnation,
-                        failure,
-                    });
-                    cell.control(&mut |orders| orders.signals.extend(signal.take()));
+                    cell.fail_incarnation(incarnation, failure);
                 }
             }
         };
@@ -327,12 +318,14 @@ impl<A: Actor> ActorContext<A> {
     }
 
     /// Fails this actor when the current handler has returned: its supervisor decides what happens. The handler's reply goes
-    /// out all the same. Of several failures of one handler the first counts.
+    /// out all the same, and its message counts as handled.
     pub fn fail(&mut self, failure: impl Into<Failure>) {
-        let slot = &mut self.extras().failure;
-        if slot.is_none() {
-            *slot = Some(failure.into());
-        }
+        let failure = failure.into();
+        let failure = match self.cell.core.handler() {
+            Some(variant) => failure.at(FailureOrigin::Handler { variant }),
+            None => failure,
+        };
+        self.cell.fail_incarnation(self.incarnation, failure);
     }
 }
 

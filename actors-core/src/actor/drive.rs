@@ -63,20 +63,57 @@ impl Seen {
     }
 }
 
-/// A future of the user's, driven by its activation.
-pub(super) struct Drive<'a, 'f, A: Actor, T> {
-    life: &'a mut Life<A>,
+/// A future of the user's that is to be driven. Boxed as a whole, so that the state of an idle actor has no room for it.
+pub(super) struct Work<'f, T> {
     /// `None` when it has been dropped.
     future: Option<Guarded<Driveable<'f, T>>>,
-    patience: Patience,
-    /// By when the message that runs must be answered; asks made meanwhile wait no longer.
+    /// The message that it handles, if it is a handler.
+    pub(super) variant: Option<&'static str>,
+    /// By when the message must be answered; asks made meanwhile wait no longer.
     deadline: Option<Instant>,
-    limit: Option<Box<Sleep>>,
-    is_new: bool,
+    /// When it is cut at the latest.
+    limit: Option<Sleep>,
 }
 
 /// What can be driven.
 pub(super) type Driveable<'f, T> = Pin<Box<dyn Future<Output = T> + Send + 'f>>;
+
+impl<'f, T> Work<'f, T> {
+    pub(super) const fn new(future: Driveable<'f, T>) -> Self {
+        Self {
+            future: Some(Guarded::new(future)),
+            variant: None,
+            deadline: None,
+            limit: None,
+        }
+    }
+
+    /// Says which message it handles.
+    pub(super) const fn of(mut self, variant: Option<&'static str>) -> Self {
+        self.variant = variant;
+        self
+    }
+
+    /// Sets by when the message must be answered.
+    pub(super) const fn by(mut self, deadline: Option<Instant>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets when it is cut at the latest.
+    pub(super) fn until(mut self, limit: Option<Sleep>) -> Self {
+        self.limit = limit;
+        self
+    }
+}
+
+/// A future of the user's, driven by its activation.
+pub(super) struct Drive<'a, 'f, A: Actor, T> {
+    life: &'a mut Life<A>,
+    work: Box<Work<'f, T>>,
+    patience: Patience,
+    is_new: bool,
+}
 
 impl<A: Actor, T> Drive<'_, '_, A, T> {
     fn poll_once(&mut self, cx: &mut Context<'_>) -> Poll<Driven<T>> {
@@ -87,9 +124,9 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
                 return Poll::Ready(Driven::Cut);
             }
         }
-        turn::set_deadline(self.deadline);
+        turn::set_deadline(self.work.deadline);
         loop {
-            let Some(future) = self.future.as_mut() else {
+            let Some(future) = self.work.future.as_mut() else {
                 return Poll::Ready(Driven::Cut);
             };
             match panic::catch(|| future.as_mut().poll(cx)) {
@@ -98,9 +135,10 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
                 Ok(Poll::Pending) => {}
             }
             let is_late = self
+                .work
                 .limit
                 .as_mut()
-                .is_some_and(|sleep| Pin::new(&mut **sleep).poll(cx).is_ready());
+                .is_some_and(|sleep| Pin::new(sleep).poll(cx).is_ready());
             if is_late || turn::takes_end_of_handler() {
                 return Poll::Ready(Driven::Cut);
             }
@@ -113,19 +151,6 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
             }
         }
     }
-
-    /// Sets by when the message that runs must be answered.
-    pub(super) const fn by(mut self, deadline: Option<Instant>) -> Self {
-        self.deadline = deadline;
-        self
-    }
-
-    /// Sets when the future is cut at the latest.
-    pub(super) fn until(mut self, limit: Option<Instant>) -> Self {
-        let deadlines = &self.life.cell.core.system.deadlines;
-        self.limit = limit.map(|at| Box::new(deadlines.sleep_until(at)));
-        self
-    }
 }
 
 impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
@@ -136,10 +161,10 @@ impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
         match driven {
             Poll::Pending => {}
             Poll::Ready(Driven::Cut) => {
-                let future = self.future.take();
+                let future = self.work.future.take();
                 turn::while_cutting(|| drop(future));
             }
-            Poll::Ready(Driven::Done(_) | Driven::Panicked(_)) => self.future = None,
+            Poll::Ready(Driven::Done(_) | Driven::Panicked(_)) => self.work.future = None,
         }
         driven
     }
@@ -149,7 +174,7 @@ impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
 /// the actor has stopped.
 impl<A: Actor, T> Drop for Drive<'_, '_, A, T> {
     fn drop(&mut self) {
-        if let Some(future) = self.future.take() {
+        if let Some(future) = self.work.future.take() {
             for orphan in turn::orphans_of(|| turn::while_cutting(|| drop(future))) {
                 orphan.fail(AskFailure::Stopped(Phase::Running));
             }
@@ -158,19 +183,16 @@ impl<A: Actor, T> Drop for Drive<'_, '_, A, T> {
 }
 
 impl<A: Actor> Life<A> {
-    /// Drives `future` to its end, or to the moment it is cut.
-    pub(super) fn drive<'f, T>(
+    /// Drives a future to its end, or to the moment it is cut.
+    pub(super) const fn drive<'f, T>(
         &mut self,
-        future: Driveable<'f, T>,
+        work: Box<Work<'f, T>>,
         patience: Patience,
     ) -> Drive<'_, 'f, A, T> {
-        let future = Some(Guarded::new(future));
         Drive {
             life: self,
-            future,
+            work,
             patience,
-            deadline: None,
-            limit: None,
             is_new: true,
         }
     }

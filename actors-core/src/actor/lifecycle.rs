@@ -17,8 +17,6 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use crate::error::{AskFailure, CyclePath, Phase};
 use crate::event::LifecycleEvent;
 use crate::panic::{self, Guarded, PanicText};
@@ -26,6 +24,7 @@ use crate::supervision::{
     ChildInfo, Directive, Failure, FailureOrigin, RestartRecord, Situation, StopReason,
     Supervision, Verdict,
 };
+use crate::system::deadlines::Sleep;
 use crate::system::member::{EndKind, Member, Signal};
 use crate::system::{ActorState, ShutdownCause};
 
@@ -33,7 +32,7 @@ use super::Actor;
 use super::activation::answer_orphans;
 use super::cell::{Cell, Taken};
 use super::context::ActorContext;
-use super::drive::{Driven, Patience, Seen};
+use super::drive::{Driveable, Driven, Patience, Seen, Work};
 use super::factory::{Made, Source};
 use super::flow::{Flow, Step};
 use super::stopping::order_end;
@@ -97,49 +96,40 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// Lives until the end, and says why it came.
-    pub(super) async fn live(&mut self) -> StopReason {
+    /// Why the actor ends.
+    pub(super) fn reason(&self) -> StopReason {
+        self.cell
+            .ending()
+            .map_or(StopReason::Stopped, |ending| ending.reason)
+    }
+
+    /// Starts an incarnation, again and again if the policy says so. `None` when the actor ends.
+    pub(super) async fn start(&mut self) -> Option<Born<A>> {
         loop {
-            match self.incarnate().await {
-                None => return self.reason(),
-                Some(after) => {
-                    if !Box::pin(self.back_off(after)).await {
-                        return self.reason();
+            match self.try_start().await {
+                Ok(born) => return Some(born),
+                Err(exit) => {
+                    if !self.leave(exit).await {
+                        return None;
                     }
                 }
             }
         }
     }
 
-    fn reason(&self) -> StopReason {
-        self.cell
-            .ending()
-            .map_or(StopReason::Stopped, |ending| ending.reason)
-    }
-
-    /// Lives one incarnation, and says after which time the next is to begin, if there is one.
-    async fn incarnate(&mut self) -> Option<Duration> {
-        let mut born = match Box::pin(self.start()).await {
-            Ok(born) => born,
-            Err(exit) => return self.leave(exit),
-        };
-        let exit = self.serve(&mut born).await;
-        let exit = Box::pin(self.wind_down(born, exit)).await;
-        self.leave(exit)
-    }
-
-    fn leave(&self, exit: Exit) -> Option<Duration> {
-        match exit {
-            Exit::Stop => None,
+    /// Leaves an incarnation behind: waits before the next, and says whether there is one.
+    async fn leave(&mut self, exit: Exit) -> bool {
+        match self.beaten_by_stop(exit) {
+            Exit::Stop => false,
             Exit::Restart { after, cause } => {
                 self.cell.discard(cause);
-                Some(after)
+                self.back_off(after).await
             }
         }
     }
 
     /// Makes the state and runs `on_start`.
-    async fn start(&mut self) -> Result<Born<A>, Exit> {
+    async fn try_start(&mut self) -> Result<Born<A>, Exit> {
         self.look();
         if self.seen.is_stopping() {
             return Err(Exit::Stop);
@@ -179,7 +169,7 @@ impl<A: Actor> Life<A> {
         let made = match panic::catch(|| self.source.make()) {
             Err(text) => return Err(StartEnd::panic(text)),
             Ok(Made::Now(made)) => made,
-            Ok(Made::Later(future)) => match self.drive(future, Patience::UntilCut).await {
+            Ok(Made::Later(future)) => match self.drive(work(future), Patience::UntilCut).await {
                 Driven::Done(made) => made,
                 Driven::Panicked(text) => return Err(StartEnd::panic(text)),
                 Driven::Cut => return Err(StartEnd::Cut),
@@ -200,11 +190,25 @@ impl<A: Actor> Life<A> {
             Driven::Panicked(text) => Err(StartEnd::panic(text)),
             Driven::Cut => Err(StartEnd::Cut),
             Driven::Done(Some(failure)) => Err(StartEnd::Failed(failure.at(FailureOrigin::Start))),
-            Driven::Done(None) => match ctx.take_failure() {
+            Driven::Done(None) => match self.own_failure(ctx.incarnation()) {
                 Some(failure) => Err(StartEnd::Failed(failure.at(FailureOrigin::Start))),
                 None => Ok(()),
             },
         }
+    }
+
+    /// What the actor said of itself through its context while it started.
+    fn own_failure(&self, current: u32) -> Option<Failure> {
+        self.cell.mail.amend(|control| {
+            let signals = &mut control.as_mut()?.signals;
+            let own = signals.iter().position(
+                |signal| matches!(signal, Signal::Failed { incarnation, .. } if *incarnation == current),
+            )?;
+            match signals.remove(own) {
+                Signal::Failed { failure, .. } => Some(failure),
+                Signal::Escalated { .. } => None,
+            }
+        })
     }
 
     /// Cleans up after a start that failed or was cut: no hook runs, but children may have been spawned.
@@ -226,18 +230,21 @@ impl<A: Actor> Life<A> {
         if let Some(state) = state {
             self.drop_state(state);
         }
-        self.beaten_by_stop(exit)
+        exit
     }
 
     /// Drives what is left of a hook. Gives its failure, if it had one.
     async fn finish_hook(
         &mut self,
         flow: Result<Flow<'_>, PanicText>,
-        limit: Option<Instant>,
+        limit: Option<Sleep>,
     ) -> Driven<Option<Failure>> {
         let flow = match flow.map(Flow::now) {
             Err(text) => return Driven::Panicked(text),
-            Ok(Err(future)) => match self.drive(future, Patience::UntilCut).until(limit).await {
+            Ok(Err(future)) => match self
+                .drive(Box::new(Work::new(future).until(limit)), Patience::UntilCut)
+                .await
+            {
                 Driven::Done(flow) => flow,
                 Driven::Panicked(text) => return Driven::Panicked(text),
                 Driven::Cut => return Driven::Cut,
@@ -339,15 +346,17 @@ impl<A: Actor> Life<A> {
                 cell.refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
             }
         }
-        let limit = core.system.clock.now().checked_add(self.policy.timeout());
+        let limit = Some(core.system.deadlines.sleep(self.policy.timeout()));
         let waiting = Arc::clone(&cell);
         let decision = poll_fn(move |_| match waiting.take_decision() {
             Some(decision) => Poll::Ready(decision),
             None => Poll::Pending,
         });
         match self
-            .drive(Box::pin(decision), Patience::UntilStop)
-            .until(limit)
+            .drive(
+                Box::new(Work::new(Box::pin(decision)).until(limit)),
+                Patience::UntilStop,
+            )
             .await
         {
             Driven::Done(_) if failed_to_start => Judged::Exit(Exit::Restart {
@@ -366,8 +375,8 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// Ends an incarnation that had started.
-    async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> Exit {
+    /// Ends an incarnation that had started. Says whether there is a next.
+    pub(super) async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> bool {
         let Born { mut state, ctx } = born;
         let mut ctx = self.tidy(ctx, &exit).await;
         let exit = self.beaten_by_stop(exit);
@@ -376,7 +385,7 @@ impl<A: Actor> Life<A> {
         }
         drop(ctx);
         self.drop_state(state);
-        self.beaten_by_stop(exit)
+        self.leave(exit).await
     }
 
     /// Everything before the hook: the mailbox is turned out or kept, results on their way are dropped, children stop.
@@ -413,12 +422,12 @@ impl<A: Actor> Life<A> {
             EndKind::Stop
         };
         let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
-        if let Driven::Done(()) = self.drive(Box::pin(all), Patience::UntilCut).await {
+        if let Driven::Done(()) = self.drive(work(Box::pin(all)), Patience::UntilCut).await {
             return;
         }
         let now = Some(cell.core.system.clock.now());
         let rest = family.stop_all(EndKind::Kill, StopReason::ParentStopped, now);
-        let _ = self.drive(Box::pin(rest), Patience::ToTheEnd).await;
+        let _ = self.drive(work(Box::pin(rest)), Patience::ToTheEnd).await;
     }
 
     async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
@@ -430,7 +439,10 @@ impl<A: Actor> Life<A> {
             .map_or(StopReason::Stopped, |ending| ending.reason);
         let limit = match exit {
             Exit::Stop => None, // The order to end has a deadline of its own.
-            Exit::Restart { .. } => self.cell.core.stop_deadline(),
+            Exit::Restart { .. } => {
+                let core = &self.cell.core;
+                Some(core.system.deadlines.sleep(core.options.stop_timeout))
+            }
         };
         let flow = match exit {
             Exit::Stop => panic::catch(|| state.on_stop(ctx, &reason)),
@@ -478,7 +490,7 @@ impl<A: Actor> Life<A> {
         if !after.is_zero() {
             let sleep = core.system.deadlines.sleep(after);
             if !matches!(
-                self.drive(Box::pin(sleep), Patience::UntilStop).await,
+                self.drive(work(Box::pin(sleep)), Patience::UntilStop).await,
                 Driven::Done(())
             ) {
                 return false;
@@ -505,6 +517,11 @@ impl<A: Actor> Life<A> {
         let random = (hasher.finish() >> 11) as f64 / (1u64 << 53) as f64;
         random
     }
+}
+
+/// A future of the system's own, or one without a limit.
+fn work<T>(future: Driveable<'_, T>) -> Box<Work<'_, T>> {
+    Box::new(Work::new(future))
 }
 
 /// How a start did not come to its end.

@@ -19,7 +19,7 @@ pub(super) fn order_end(
     limit: Option<Duration>,
 ) -> Ended {
     let core = member.core();
-    if !core.end.is_over() {
+    if !core.is_over() {
         let deadline = match limit {
             None => core.stop_deadline(),
             Some(limit) => core.system.clock.now().checked_add(limit),
@@ -65,7 +65,7 @@ impl Future for Ended {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<StopReason> {
         let this = &mut *self;
         let core = this.member.core();
-        let reason = core.end.poll_wait(&mut this.place, cx.waker());
+        let reason = core.end().poll_wait(&mut this.place, cx.waker());
         if reason.is_pending() {
             let itself = turn::running_actor()
                 .is_some_and(|actor| actor.id() == core.id && actor.is_in(&core.system));
@@ -80,7 +80,7 @@ impl Future for Ended {
 impl Drop for Ended {
     fn drop(&mut self) {
         if let Some(place) = self.place {
-            self.member.core().end.leave(place);
+            self.member.core().end().leave(place);
         }
     }
 }

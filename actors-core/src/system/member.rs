@@ -130,6 +130,13 @@ pub(crate) struct Orders {
 /// Most actors never get an order before their end.
 pub(crate) type Control = Option<Box<Orders>>;
 
+/// What most actors need only at their end; made when it is first needed.
+#[derive(Default)]
+struct Rare {
+    family: Family,
+    end: End,
+}
+
 /// What is known of an actor without its message type.
 pub(crate) struct Core {
     pub(crate) id: ActorId,
@@ -140,8 +147,7 @@ pub(crate) struct Core {
     pub(crate) parent: Option<Weak<dyn Member>>,
     pub(crate) kind: &'static Kind,
     pub(crate) options: Arc<Options>,
-    pub(crate) end: End,
-    family: OnceLock<Box<Family>>,
+    rare: OnceLock<Box<Rare>>,
     /// The variant of the message that runs or ran last; `None` for the factory and the hooks.
     handler: Mutex<Option<&'static str>>,
     /// Counts strong references of users, when [`Options::counted`].
@@ -174,8 +180,7 @@ impl Core {
             parent,
             kind,
             options,
-            end: End::default(),
-            family: OnceLock::new(),
+            rare: OnceLock::new(),
             handler: Mutex::new(None),
             references: AtomicU32::new(0),
             polls: AtomicU32::new(0),
@@ -188,14 +193,28 @@ impl Core {
         }
     }
 
-    /// The table of its children, made when it is first needed.
+    /// The table of its children.
     pub(crate) fn family(&self) -> &Family {
-        self.family.get_or_init(Box::default)
+        &self.rare().family
     }
 
-    /// The table of its children, if it ever had one.
+    /// The table of its children, if it may have any.
     pub(crate) fn existing_family(&self) -> Option<&Family> {
-        self.family.get().map(|family| &**family)
+        self.rare.get().map(|rare| &rare.family)
+    }
+
+    /// Its end, and who waits for it.
+    pub(crate) fn end(&self) -> &End {
+        &self.rare().end
+    }
+
+    /// Says whether it has ended for everybody else.
+    pub(crate) fn is_over(&self) -> bool {
+        self.rare.get().is_some_and(|rare| rare.end.is_over())
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
     }
 
     pub(crate) fn state(&self) -> ActorState {
@@ -367,7 +386,7 @@ impl dyn Member {
     fn abandon_if_stuck(&self, poll: u32) {
         let core = self.core();
         let stuck = self.is_active() && core.polls.load(Ordering::Relaxed) == poll;
-        if !stuck || core.end.is_over() {
+        if !stuck || core.is_over() {
             return;
         }
         // Ordering: pairs with the load in `is_abandoned`.
@@ -419,7 +438,7 @@ impl dyn Member {
             id,
             reason: reason.clone(),
         });
-        core.end.finish(&core.terminated(reason));
+        core.end().finish(&core.terminated(reason));
         true
     }
 }
@@ -442,7 +461,7 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
             return;
         };
         let Some(deadline) = ending.deadline else {
-            member.core().end.wait().await;
+            member.core().end().wait().await;
             return;
         };
         if ends_before(&member, deadline).await {
@@ -466,7 +485,7 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
 }
 
 async fn ends_before(member: &Arc<dyn Member>, deadline: Instant) -> bool {
-    let mut ended = std::pin::pin!(member.core().end.wait());
+    let mut ended = std::pin::pin!(member.core().end().wait());
     let mut sleep = member.core().system.deadlines.sleep_until(deadline);
     std::future::poll_fn(|cx| {
         if ended.as_mut().poll(cx).is_ready() {

@@ -1,5 +1,8 @@
 //! What the example programs share. Each of them is one file in `src/bin`, with one idea.
 
+#[cfg(doctest)]
+mod docs;
+
 use std::panic;
 
 /// Makes a panic one line on stderr.

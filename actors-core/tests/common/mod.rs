@@ -1,6 +1,10 @@
 //! What several test files share: runtimes with a limit, a log, a gate, and an actor that does what a test tells it to.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "tests: each file uses its own part of this, and a failed unwrap is a failed test"
+)]
 
 pub(crate) mod bomb;
 pub(crate) mod puppet;
@@ -140,4 +144,19 @@ impl Gate {
             .await
             .expect("a gate outlives those who hold it");
     }
+}
+
+/// Makes a system with the default settings.
+pub(crate) fn system() -> ActorSystem {
+    ActorSystem::new("test").unwrap()
+}
+
+/// The error of an ask whose handler panicked.
+pub(crate) fn panicked<E>(text: &str) -> AskError<E> {
+    AskError::Panicked(text.into())
+}
+
+/// The error of an ask whose actor stopped before its handler began.
+pub(crate) const fn turned_out<E>() -> AskError<E> {
+    AskError::Stopped { phase: Phase::Queued }
 }

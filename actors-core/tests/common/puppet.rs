@@ -256,6 +256,17 @@ impl Puppet {
     pub(crate) fn adopt(&mut self, ctx: &mut ActorContext<Self>, child: Script) -> PuppetRef {
         ctx.spawn(child.name, child.factory()).unwrap()
     }
+
+    /// Spawns a child with a policy of its own.
+    #[handler]
+    pub(crate) fn adopt_with(
+        &mut self,
+        ctx: &mut ActorContext<Self>,
+        child: Script,
+        policy: Supervision,
+    ) -> PuppetRef {
+        ctx.actor(child.factory()).name(child.name).supervision(policy).spawn().unwrap()
+    }
 }
 
 /// Calls a function when it is dropped.

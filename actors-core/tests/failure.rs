@@ -13,7 +13,9 @@ async fn trouble(events: &mut Subscription<LifecycleEvent>) -> LifecycleEvent {
         let event = events.next().await.expect("the system lives");
         if !matches!(
             event,
-            LifecycleEvent::Started { .. } | LifecycleEvent::Restarted { .. } | LifecycleEvent::Stopped { .. }
+            LifecycleEvent::Started { .. }
+                | LifecycleEvent::Restarted { .. }
+                | LifecycleEvent::Stopped { .. }
         ) {
             return event;
         }
@@ -39,7 +41,16 @@ fn a_panic_in_a_handler_restarts_by_default() {
         assert_eq!(puppet.note("two").await, Ok(1));
         assert_eq!(
             log.take(),
-            ["a made", "a started", "a one", "a on_restart: boom", "a dropped", "a made", "a started", "a two"]
+            [
+                "a made",
+                "a started",
+                "a one",
+                "a on_restart: boom",
+                "a dropped",
+                "a made",
+                "a started",
+                "a two"
+            ]
         );
     });
 }
@@ -62,11 +73,30 @@ fn a_panic_or_an_error_of_on_start_is_a_failure_of_the_start() {
             })
             .spawn(&system);
         assert_eq!(puppet.note("x").await, Ok(1));
-        assert_eq!(failed(&mut events).await, (FailureKind::Panic, FailureOrigin::Start));
-        assert_eq!(failed(&mut events).await, (FailureKind::Panic, FailureOrigin::Start));
-        assert_eq!(failed(&mut events).await, (FailureKind::Error, FailureOrigin::Start));
+        assert_eq!(
+            failed(&mut events).await,
+            (FailureKind::Panic, FailureOrigin::Start)
+        );
+        assert_eq!(
+            failed(&mut events).await,
+            (FailureKind::Panic, FailureOrigin::Start)
+        );
+        assert_eq!(
+            failed(&mut events).await,
+            (FailureKind::Error, FailureOrigin::Start)
+        );
         // After a failed start there is no hook.
-        let expected = ["a made", "a dropped", "a made", "a dropped", "a made", "a dropped", "a made", "a started", "a x"];
+        let expected = [
+            "a made",
+            "a dropped",
+            "a made",
+            "a dropped",
+            "a made",
+            "a dropped",
+            "a made",
+            "a started",
+            "a x",
+        ];
         assert_eq!(log.take(), expected);
     });
 }
@@ -92,8 +122,14 @@ fn a_panic_or_an_error_of_a_factory_is_a_failure_of_the_start() {
             })
             .unwrap();
         assert_eq!(puppet.note("x").await, Ok(1));
-        assert_eq!(failed(&mut events).await, (FailureKind::Panic, FailureOrigin::Start));
-        assert_eq!(failed(&mut events).await, (FailureKind::Error, FailureOrigin::Start));
+        assert_eq!(
+            failed(&mut events).await,
+            (FailureKind::Panic, FailureOrigin::Start)
+        );
+        assert_eq!(
+            failed(&mut events).await,
+            (FailureKind::Error, FailureOrigin::Start)
+        );
         assert_eq!(log.take(), ["a made", "a started", "a x"]);
     });
 }
@@ -106,7 +142,10 @@ fn an_error_of_an_err_is_failure_handler_is_a_failure_and_its_asker_gets_it() {
         let mut events = system.events();
         let puppet = Script::new("a", &log).spawn(&system);
         assert_eq!(puppet.note("x").await, Ok(1));
-        assert_eq!(puppet.give_up("now").await, Err(AskError::Handler(Oops("now"))));
+        assert_eq!(
+            puppet.give_up("now").await,
+            Err(AskError::Handler(Oops("now")))
+        );
         assert_eq!(puppet.note("y").await, Ok(1));
         let origin = FailureOrigin::Handler { variant: "GiveUp" };
         assert_eq!(failed(&mut events).await, (FailureKind::Error, origin));
@@ -123,7 +162,9 @@ fn ctx_fail_is_a_failure_after_the_reply() {
         assert_eq!(puppet.note("x").await, Ok(1));
         assert_eq!(puppet.answer_and_fail("now").await, Ok(1));
         assert_eq!(puppet.note("y").await, Ok(1));
-        let origin = FailureOrigin::Handler { variant: "AnswerAndFail" };
+        let origin = FailureOrigin::Handler {
+            variant: "AnswerAndFail",
+        };
         assert_eq!(failed(&mut events).await, (FailureKind::Error, origin));
     });
 }
@@ -152,11 +193,17 @@ fn an_error_of_any_other_handler_is_a_reply_and_touches_nothing() {
         let mut events = system.events();
         let puppet = Script::new("a", &log).spawn(&system);
         assert_eq!(puppet.note("x").await, Ok(1));
-        assert_eq!(puppet.refuse("no").await, Err(AskError::Handler(Oops("no"))));
+        assert_eq!(
+            puppet.refuse("no").await,
+            Err(AskError::Handler(Oops("no")))
+        );
         assert_eq!(puppet.note("y").await, Ok(2));
         system.shutdown().await;
         while let Some(event) = events.next().await {
-            let harmless = matches!(event, LifecycleEvent::Started { .. } | LifecycleEvent::Stopped { .. });
+            let harmless = matches!(
+                event,
+                LifecycleEvent::Started { .. } | LifecycleEvent::Stopped { .. }
+            );
             assert!(harmless, "{event}");
         }
     });
@@ -200,7 +247,13 @@ fn a_failed_hook_of_an_ending_is_an_event_and_the_ending_goes_on() {
                 hooks.push(failure.to_string());
             }
         }
-        assert_eq!(hooks, ["hook `on_restart` panicked: no restart", "hook `on_stop` panicked: no stop"]);
+        assert_eq!(
+            hooks,
+            [
+                "hook `on_restart` panicked: no restart",
+                "hook `on_stop` panicked: no stop"
+            ]
+        );
     });
 }
 
@@ -224,8 +277,11 @@ fn restart_makes_the_state_afresh_keeps_the_mailbox_and_drops_the_failing_messag
         let system = system();
         let puppet = Script::new("a", &log).supervised(&system, Supervision::restart());
         puppet.note("x").tell();
-        let (crash, one, two) =
-            tokio::join!(puppet.crash("boom").ask(), puppet.note("y").ask(), puppet.note("z").ask());
+        let (crash, one, two) = tokio::join!(
+            puppet.crash("boom").ask(),
+            puppet.note("y").ask(),
+            puppet.note("z").ask()
+        );
         assert_eq!((crash, one, two), (Err(panicked("boom")), Ok(1), Ok(2)));
     });
 }
@@ -241,7 +297,9 @@ fn stop_drops_the_state_after_on_stop_and_turns_the_mailbox_out() {
         let next = puppet.note("asked").ask();
         let (crash, (), next) = tokio::join!(crash, async { puppet.note("told").tell() }, next);
         assert_eq!((crash, next), (Err(panicked("boom")), Err(turned_out())));
-        assert!(matches!(puppet.stopped().await, StopReason::Failed(failure) if failure.text() == "boom"));
+        assert!(
+            matches!(puppet.stopped().await, StopReason::Failed(failure) if failure.text() == "boom")
+        );
         let on_stop = "a on_stop: handler `Crash` panicked: boom";
         assert_eq!(log.take(), ["a made", "a started", on_stop, "a dropped"]);
         assert_eq!(letters.next().await.unwrap().variant, "Note");
@@ -267,11 +325,17 @@ fn escalate_fails_the_parent_and_keeps_the_mailbox_until_it_has_decided() {
             depth
         };
         let (crash, next, depth) = tokio::join!(crash, next, look);
-        assert_eq!((crash, next, depth), (Err(panicked("boom")), Err(turned_out()), 1));
+        assert_eq!(
+            (crash, next, depth),
+            (Err(panicked("boom")), Err(turned_out()), 1)
+        );
         assert_eq!(child.stopped().await, StopReason::ParentStopped);
         assert_eq!(parent.note("again").await, Ok(1));
         let lines = log.take();
-        assert!(lines.contains(&"p on_restart: boom".to_owned()), "{lines:?}");
+        assert!(
+            lines.contains(&"p on_restart: boom".to_owned()),
+            "{lines:?}"
+        );
     });
 }
 
@@ -299,13 +363,21 @@ fn an_escalated_failure_says_where_it_began() {
         child.crash("boom").tell();
         let reason = parent.stopped().await;
         let origin = reason.failure().unwrap().origin().clone();
-        let FailureOrigin::Child { path, origin } = origin else { panic!("{origin:?}") };
+        let FailureOrigin::Child { path, origin } = origin else {
+            panic!("{origin:?}")
+        };
         assert_eq!(path.to_string(), "/test/p/c");
         assert_eq!(*origin, FailureOrigin::Handler { variant: "Crash" });
     });
 }
 
 /// Spawns a child that escalates whatever happens.
-async fn escalating_child(parent: &common::puppet::PuppetRef, script: &Script) -> common::puppet::PuppetRef {
-    parent.adopt_with(script.clone(), Supervision::escalate()).await.expect("a parent that lives")
+async fn escalating_child(
+    parent: &common::puppet::PuppetRef,
+    script: &Script,
+) -> common::puppet::PuppetRef {
+    parent
+        .adopt_with(script.clone(), Supervision::escalate())
+        .await
+        .expect("a parent that lives")
 }

@@ -11,7 +11,9 @@ use tokio::time::Instant;
 
 /// A policy without a wait between restarts.
 fn at_once(limit: u32, window: Duration) -> Supervision {
-    Supervision::restart().restarts(limit, window).backoff(Backoff::none())
+    Supervision::restart()
+        .restarts(limit, window)
+        .backoff(Backoff::none())
 }
 
 /// Crashes and waits until what comes of it has come.
@@ -49,7 +51,8 @@ fn a_restart_exactly_one_window_old_still_counts() {
     for (late, stopped) in [(Duration::ZERO, true), (Duration::from_nanos(1), false)] {
         paused(async {
             let system = system();
-            let puppet = Script::new("a", &Log::default()).supervised(&system, at_once(1, secs(10)));
+            let puppet =
+                Script::new("a", &Log::default()).supervised(&system, at_once(1, secs(10)));
             crash(&puppet, "first").await;
             pass(secs(10) + late).await;
             crash(&puppet, "second").await;
@@ -81,8 +84,14 @@ fn each_child_has_a_budget_of_its_own() {
         let (system, log) = (system(), Log::default());
         let parent = Script::new("p", &log).spawn(&system);
         let policy = at_once(1, secs(60));
-        let one = parent.adopt_with(Script::new("c", &log), policy.clone()).await.unwrap();
-        let two = parent.adopt_with(Script::new("d", &log), policy).await.unwrap();
+        let one = parent
+            .adopt_with(Script::new("c", &log), policy.clone())
+            .await
+            .unwrap();
+        let two = parent
+            .adopt_with(Script::new("d", &log), policy)
+            .await
+            .unwrap();
         crash(&one, "boom").await;
         crash(&two, "boom").await;
         assert!(!one.is_stopped() && !two.is_stopped());
@@ -124,7 +133,10 @@ fn an_escalation_counts_nothing() {
         let (system, log) = (system(), Log::default());
         let parent = Script::new("p", &log).supervised(&system, Supervision::resume());
         let policy = at_once(1, secs(60)).on_panic(Directive::Escalate);
-        let child = parent.adopt_with(Script::new("c", &log), policy).await.unwrap();
+        let child = parent
+            .adopt_with(Script::new("c", &log), policy)
+            .await
+            .unwrap();
         for _ in 0..10 {
             crash(&child, "boom").await;
         }
@@ -170,7 +182,10 @@ fn a_spent_budget_escalates_when_told_to() {
         let (system, log) = (system(), Log::default());
         let parent = Script::new("p", &log).spawn(&system);
         let policy = at_once(0, secs(60)).when_spent(Directive::Escalate);
-        let child = parent.adopt_with(Script::new("c", &log), policy).await.unwrap();
+        let child = parent
+            .adopt_with(Script::new("c", &log), policy)
+            .await
+            .unwrap();
         child.crash("boom").tell();
         assert_eq!(child.stopped().await, StopReason::ParentStopped);
         assert_eq!(parent.note("x").await, Ok(1));
@@ -206,7 +221,9 @@ fn jitter_spreads_the_waits_and_never_goes_beyond_the_maximum() {
     paused(async {
         let system = system();
         let backoff = Backoff::new(ms(100), ms(150)).jitter(1.0);
-        let policy = Supervision::restart().restarts(u32::MAX, within(secs(60))).backoff(backoff);
+        let policy = Supervision::restart()
+            .restarts(u32::MAX, within(secs(60)))
+            .backoff(backoff);
         let puppet = Script::new("a", &Log::default()).supervised(&system, policy);
         let waits = waits(&puppet, 100).await;
         // The timer rounds up to a millisecond.
@@ -218,12 +235,17 @@ fn jitter_spreads_the_waits_and_never_goes_beyond_the_maximum() {
 
 #[test]
 fn healthy_running_for_the_window_or_as_set_makes_the_next_restart_a_first_one() {
-    let table = [(Backoff::default(), secs(60)), (Backoff::default().reset_after(secs(5)), secs(5))];
+    let table = [
+        (Backoff::default(), secs(60)),
+        (Backoff::default().reset_after(secs(5)), secs(5)),
+    ];
     for (backoff, healthy) in table {
         for (run, wait) in [(healthy - ms(1), ms(20)), (healthy, ms(0))] {
             paused(async {
                 let system = system();
-                let policy = Supervision::restart().restarts(100, within(secs(60))).backoff(backoff);
+                let policy = Supervision::restart()
+                    .restarts(100, within(secs(60)))
+                    .backoff(backoff);
                 let puppet = Script::new("a", &Log::default()).supervised(&system, policy);
                 assert_eq!(waits(&puppet, 2).await, [ms(0), ms(10)]);
                 pass(run).await;
@@ -253,7 +275,10 @@ fn messages_wait_in_order_for_the_restart() {
         assert_eq!(log.count("a one"), 0);
         pass(ms(1)).await;
         let lines = log.take();
-        assert_eq!(lines[lines.len() - 4..], ["a started", "a one", "a two", "a three"]);
+        assert_eq!(
+            lines[lines.len() - 4..],
+            ["a started", "a one", "a two", "a three"]
+        );
     });
 }
 
@@ -264,7 +289,12 @@ fn ask_timeouts_run_during_the_wait_for_a_restart() {
         let puppet = backing_off(&system, &log).await;
         let before = Instant::now();
         let answer = puppet.note("x").ask().timeout(ms(50)).await;
-        assert_eq!(answer, Err(AskError::Timeout { phase: Phase::Queued }));
+        assert_eq!(
+            answer,
+            Err(AskError::Timeout {
+                phase: Phase::Queued
+            })
+        );
         assert_eq!(before.elapsed(), ms(50));
         pass(secs(2)).await;
         assert_eq!((log.count("a started"), log.count("a x")), (2, 0));
@@ -281,11 +311,21 @@ fn a_stop_or_a_kill_ends_the_wait_for_a_restart_at_once() {
             settle().await;
             let before = Instant::now();
             let reason = if kill { puppet.kill() } else { puppet.stop() }.await;
-            assert_eq!(reason, if kill { StopReason::Killed } else { StopReason::Stopped });
+            assert_eq!(
+                reason,
+                if kill {
+                    StopReason::Killed
+                } else {
+                    StopReason::Stopped
+                }
+            );
             assert_eq!(queued.await.unwrap(), Err(turned_out()));
             assert_eq!(before.elapsed(), Duration::ZERO);
             // The old incarnation had its hook, a new one there is not.
-            assert_eq!(log.take(), ["a made", "a started", "a on_restart: boom", "a dropped"]);
+            assert_eq!(
+                log.take(),
+                ["a made", "a started", "a on_restart: boom", "a dropped"]
+            );
         });
     }
 }

@@ -14,7 +14,12 @@ struct Lenient;
 #[actor(supervision = Supervision::resume())]
 impl Lenient {
     #[handler]
-    fn adopt(&mut self, ctx: &mut ActorContext<Self>, child: Script, policy: Option<Supervision>) -> PuppetRef {
+    fn adopt(
+        &mut self,
+        ctx: &mut ActorContext<Self>,
+        child: Script,
+        policy: Option<Supervision>,
+    ) -> PuppetRef {
         let spawn = ctx.actor(child.factory());
         match policy {
             Some(policy) => spawn.supervision(policy),
@@ -38,7 +43,13 @@ fn failing_start(script: Script, times: usize) -> Script {
     script.on_start(move |_| {
         tries.add("try");
         let fails = tries.count("try") <= times;
-        Box::pin(async move { if fails { Err(Oops("no start").into()) } else { Ok(()) } })
+        Box::pin(async move {
+            if fails {
+                Err(Oops("no start").into())
+            } else {
+                Ok(())
+            }
+        })
     })
 }
 
@@ -56,7 +67,10 @@ fn the_directive_is_restart_unless_somebody_says_otherwise() {
 #[test]
 fn the_system_judges_its_top_level_actors() {
     paused(async {
-        let system = ActorSystem::builder("test").supervision(Supervision::resume()).build().unwrap();
+        let system = ActorSystem::builder("test")
+            .supervision(Supervision::resume())
+            .build()
+            .unwrap();
         let puppet = Script::new("a", &Log::default()).spawn(&system);
         assert_eq!(notes_around_a_crash(&puppet).await, Ok(2));
     });
@@ -69,7 +83,10 @@ fn a_parent_judges_its_children_and_a_policy_of_the_child_s_own_goes_before() {
         let parent = system.spawn("p", || Lenient).unwrap();
         let child = parent.adopt(Script::new("c", &log), None).await.unwrap();
         assert_eq!(notes_around_a_crash(&child).await, Ok(2));
-        let child = parent.adopt(Script::new("d", &log), Some(Supervision::restart())).await.unwrap();
+        let child = parent
+            .adopt(Script::new("d", &log), Some(Supervision::restart()))
+            .await
+            .unwrap();
         assert_eq!(notes_around_a_crash(&child).await, Ok(1));
     });
 }
@@ -80,9 +97,20 @@ fn a_decider_sees_the_error_and_who_failed() {
         let (system, log) = (system(), Log::default());
         let seen = log.clone();
         let policy = Supervision::stop()
-            .on::<Oops>(|oops| if oops.0 == "go on" { Directive::Resume } else { Directive::Restart })
+            .on::<Oops>(|oops| {
+                if oops.0 == "go on" {
+                    Directive::Resume
+                } else {
+                    Directive::Restart
+                }
+            })
             .decide_with(move |failure, child| {
-                seen.add(format_args!("{} {} {}", child.path(), child.restarts(), failure.text()));
+                seen.add(format_args!(
+                    "{} {} {}",
+                    child.path(),
+                    child.restarts(),
+                    failure.text()
+                ));
                 failure.is_panic().then_some(Directive::Restart)
             });
         let puppet = Script::new("a", &Log::default()).supervised(&system, policy);
@@ -116,13 +144,19 @@ fn an_escalation_waits_for_the_running_handler_of_the_parent() {
     paused(async {
         let (system, log, gate) = (system(), Log::default(), Gate::new());
         let parent = Script::new("p", &log).spawn(&system);
-        let child = parent.adopt_with(Script::new("c", &log), Supervision::escalate()).await.unwrap();
+        let child = parent
+            .adopt_with(Script::new("c", &log), Supervision::escalate())
+            .await
+            .unwrap();
         let held = tokio::spawn(parent.hold(gate.clone()).ask());
         gate.reached(1).await;
         child.crash("boom").tell();
         settle().await;
         assert!(!child.is_stopped());
-        assert_eq!(system.tree().find("/test/p/c").unwrap().state, actors_core::ActorState::Deciding);
+        assert_eq!(
+            system.tree().find("/test/p/c").unwrap().state,
+            actors_core::ActorState::Deciding
+        );
         gate.open();
         assert_eq!(held.await.unwrap(), Ok(()));
         assert_eq!(child.stopped().await, StopReason::ParentStopped);
@@ -133,20 +167,27 @@ fn an_escalation_waits_for_the_running_handler_of_the_parent() {
 
 #[test]
 fn an_escalation_waits_at_most_for_the_decision_timeout_and_is_decided_then() {
-    for (policy, limit) in
-        [(Supervision::escalate(), secs(5)), (Supervision::escalate().decision_timeout(ms(70)), ms(70))]
-    {
+    for (policy, limit) in [
+        (Supervision::escalate(), secs(5)),
+        (Supervision::escalate().decision_timeout(ms(70)), ms(70)),
+    ] {
         paused(async {
             let (system, log, gate) = (system(), Log::default(), Gate::new());
             let parent = Script::new("p", &log).spawn(&system);
-            let child = parent.adopt_with(Script::new("c", &log), policy).await.unwrap();
+            let child = parent
+                .adopt_with(Script::new("c", &log), policy)
+                .await
+                .unwrap();
             assert_eq!(parent.note("x").await, Ok(1));
             parent.hold(gate.clone()).tell();
             gate.reached(1).await;
             let before = Instant::now();
             child.crash("boom").tell();
             let reason = child.stopped().await;
-            assert!(matches!(&reason, StopReason::Failed(failure) if failure.text() == "boom"), "{reason}");
+            assert!(
+                matches!(&reason, StopReason::Failed(failure) if failure.text() == "boom"),
+                "{reason}"
+            );
             assert_eq!(before.elapsed(), limit);
             // What was decided is not decided again.
             gate.open();
@@ -159,9 +200,18 @@ fn an_escalation_waits_at_most_for_the_decision_timeout_and_is_decided_then() {
 fn two_children_that_escalate_at_once_fail_their_parent_once() {
     paused(async {
         let (system, log, gate) = (system(), Log::default(), Gate::new());
-        let parent = Script::new("p", &log).supervised(&system, Supervision::restart().restarts(1, within(secs(60))));
-        let one = parent.adopt_with(Script::new("c", &log), Supervision::escalate()).await.unwrap();
-        let two = parent.adopt_with(Script::new("d", &log), Supervision::escalate()).await.unwrap();
+        let parent = Script::new("p", &log).supervised(
+            &system,
+            Supervision::restart().restarts(1, within(secs(60))),
+        );
+        let one = parent
+            .adopt_with(Script::new("c", &log), Supervision::escalate())
+            .await
+            .unwrap();
+        let two = parent
+            .adopt_with(Script::new("d", &log), Supervision::escalate())
+            .await
+            .unwrap();
         parent.hold(gate.clone()).tell();
         gate.reached(1).await;
         one.crash("first").tell();
@@ -179,9 +229,13 @@ fn two_children_that_escalate_at_once_fail_their_parent_once() {
 fn resume_after_a_failed_start_is_a_restart() {
     paused(async {
         let (system, log) = (system(), Log::default());
-        let puppet = failing_start(Script::new("a", &log), 1).supervised(&system, Supervision::resume());
+        let puppet =
+            failing_start(Script::new("a", &log), 1).supervised(&system, Supervision::resume());
         assert_eq!(puppet.note("x").await, Ok(1));
-        assert_eq!(log.take(), ["a made", "a dropped", "a made", "a started", "a x"]);
+        assert_eq!(
+            log.take(),
+            ["a made", "a dropped", "a made", "a started", "a x"]
+        );
     });
 }
 
@@ -191,9 +245,15 @@ fn a_parent_that_resumes_a_failed_start_spends_the_child_s_budget() {
         let (system, log) = (system(), Log::default());
         let parent = Script::new("p", &log).supervised(&system, Supervision::resume());
         let policy = Supervision::escalate().restarts(3, within(secs(60)));
-        let child = parent.adopt_with(failing_start(Script::new("c", &log), usize::MAX), policy).await.unwrap();
+        let child = parent
+            .adopt_with(failing_start(Script::new("c", &log), usize::MAX), policy)
+            .await
+            .unwrap();
         let reason = child.stopped().await;
-        assert!(matches!(&reason, StopReason::RestartLimit(failure) if failure.text() == "oops: no start"), "{reason}");
+        assert!(
+            matches!(&reason, StopReason::RestartLimit(failure) if failure.text() == "oops: no start"),
+            "{reason}"
+        );
         assert_eq!(log.count("c made"), 4);
         assert_eq!(parent.note("x").await, Ok(1));
     });
@@ -207,8 +267,13 @@ fn an_escalation_at_the_top_shuts_the_system_down_with_the_cause_in_the_report()
         let other = Script::new("b", &log).spawn(&system);
         assert_eq!(puppet.crash("boom").await, Err(panicked("boom")));
         let report = system.stopped().await;
-        let ShutdownCause::Escalated { actor, failure } = &report.cause else { panic!("{report}") };
-        assert_eq!((actor.to_string().as_str(), failure.text()), ("/test/a", "boom"));
+        let ShutdownCause::Escalated { actor, failure } = &report.cause else {
+            panic!("{report}")
+        };
+        assert_eq!(
+            (actor.to_string().as_str(), failure.text()),
+            ("/test/a", "boom")
+        );
         assert_eq!(report.unclean.len(), 1);
         assert_eq!(other.stopped().await, StopReason::Shutdown);
     });
@@ -219,13 +284,23 @@ fn an_escalation_climbs_level_by_level() {
     paused(async {
         let (system, log) = (system(), Log::default());
         let root = Script::new("root", &log).supervised(&system, Supervision::escalate());
-        let middle = root.adopt_with(Script::new("middle", &log), Supervision::escalate()).await.unwrap();
-        let leaf = middle.adopt_with(Script::new("leaf", &log), Supervision::escalate()).await.unwrap();
+        let middle = root
+            .adopt_with(Script::new("middle", &log), Supervision::escalate())
+            .await
+            .unwrap();
+        let leaf = middle
+            .adopt_with(Script::new("leaf", &log), Supervision::escalate())
+            .await
+            .unwrap();
         leaf.crash("boom").tell();
         let report = system.stopped().await;
-        let ShutdownCause::Escalated { actor, failure } = &report.cause else { panic!("{report}") };
+        let ShutdownCause::Escalated { actor, failure } = &report.cause else {
+            panic!("{report}")
+        };
         assert_eq!((actor.name(), failure.text()), ("root", "boom"));
-        assert!(matches!(failure.origin(), FailureOrigin::Child { path, .. } if path == leaf.actor_path()));
+        assert!(
+            matches!(failure.origin(), FailureOrigin::Child { path, .. } if path == leaf.actor_path())
+        );
     });
 }
 
@@ -236,7 +311,9 @@ fn a_state_that_was_given_once_stops_in_place_of_a_restart() {
         let puppet: Puppet = Script::new("a", &log).factory()();
         let puppet = system.spawn_once("a", puppet).unwrap();
         puppet.crash("boom").tell();
-        assert!(matches!(puppet.stopped().await, StopReason::Failed(failure) if failure.text() == "boom"));
+        assert!(
+            matches!(puppet.stopped().await, StopReason::Failed(failure) if failure.text() == "boom")
+        );
         assert_eq!(log.count("a made"), 1);
     });
 }

@@ -330,14 +330,18 @@ impl<A: Actor> Life<A> {
                         return Judged::Exit(exit);
                     }
                 }
-                Signal::Escalated { child, failure } => match self.judge(failure).await {
-                    Judged::Resume => {
-                        if let Some(child) = child.upgrade() {
-                            child.control(&mut |orders| orders.decision = Some(Directive::Resume));
-                        }
+                Signal::Escalated { child, failure } => {
+                    // A child that waits no more, because its time was up or it was of an earlier incarnation, is decided.
+                    let Some(child) = child.upgrade().filter(|child| child.core().is_deciding())
+                    else {
+                        self.cell.discard(failure);
+                        continue;
+                    };
+                    if let Judged::Exit(exit) = self.judge(failure).await {
+                        return Judged::Exit(exit);
                     }
-                    exit @ Judged::Exit(_) => return exit,
-                },
+                    child.control(&mut |orders| orders.decision = Some(Directive::Resume));
+                }
             }
         }
         Judged::Resume

@@ -21,8 +21,8 @@ use crate::error::{AskFailure, CyclePath, Phase};
 use crate::event::LifecycleEvent;
 use crate::panic::{self, Guarded, PanicText};
 use crate::supervision::{
-    ChildInfo, Directive, Failure, FailureOrigin, RestartRecord, Situation, StopReason,
-    Supervision, Verdict,
+    ChildInfo, Directive, Failure, FailureOrigin, FailureReport, RestartRecord, Situation,
+    StopReason, Supervision, Verdict,
 };
 use crate::system::deadlines::Sleep;
 use crate::system::member::{EndKind, Member, Signal};
@@ -280,11 +280,7 @@ impl<A: Actor> Life<A> {
     }
 
     async fn carry_out(&mut self, directive: Directive, failure: Failure) -> Judged {
-        let situation = Situation {
-            now: self.cell.core.system.clock.now(),
-            random: self.random(),
-            restartable: self.source.is_repeatable(),
-        };
+        let situation = self.situation();
         match self.policy.verdict(
             directive,
             &failure,
@@ -306,6 +302,35 @@ impl<A: Actor> Life<A> {
             }
             Verdict::Escalate => Box::pin(self.escalate(failure)).await,
         }
+    }
+
+    fn situation(&self) -> Situation {
+        Situation {
+            now: self.cell.core.system.clock.now(),
+            random: self.random(),
+            restartable: self.source.is_repeatable(),
+        }
+    }
+
+    /// The parent lets an actor go on that has no state, because its start failed: that is a restart, and counts as one.
+    fn start_again(&mut self, report: FailureReport) -> Judged {
+        let cause = Failure::from(report.text().to_owned()).at(FailureOrigin::Start);
+        let situation = self.situation();
+        let reason = match self.policy.verdict(
+            Directive::Restart,
+            &cause,
+            self.record.get_or_insert_default(),
+            situation,
+        ) {
+            Verdict::Restart { after } => return Judged::Exit(Exit::Restart { after, cause }),
+            Verdict::Stop(StopReason::Failed(_)) => StopReason::Failed(report),
+            // The parent has spoken, so it is not asked again.
+            Verdict::Stop(_) | Verdict::Resume | Verdict::Escalate => {
+                StopReason::RestartLimit(report)
+            }
+        };
+        self.stop_for(reason);
+        Judged::Exit(Exit::Stop)
     }
 
     /// Orders its own end.
@@ -359,10 +384,7 @@ impl<A: Actor> Life<A> {
             )
             .await
         {
-            Driven::Done(_) if failed_to_start => Judged::Exit(Exit::Restart {
-                after: Duration::ZERO,
-                cause: Failure::from(report.to_string()),
-            }),
+            Driven::Done(_) if failed_to_start => self.start_again(report),
             Driven::Done(_) => {
                 core.set_state(ActorState::Ready);
                 Judged::Resume

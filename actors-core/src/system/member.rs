@@ -225,6 +225,11 @@ impl Core {
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
+    /// Says whether it waits for its supervisor's decision on a failure.
+    pub(crate) fn is_deciding(&self) -> bool {
+        self.state() == ActorState::Deciding
+    }
+
     pub(crate) fn handler(&self) -> Option<&'static str> {
         *self.handler.lock()
     }

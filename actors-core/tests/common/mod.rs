@@ -158,5 +158,7 @@ pub(crate) fn panicked<E>(text: &str) -> AskError<E> {
 
 /// The error of an ask whose actor stopped before its handler began.
 pub(crate) const fn turned_out<E>() -> AskError<E> {
-    AskError::Stopped { phase: Phase::Queued }
+    AskError::Stopped {
+        phase: Phase::Queued,
+    }
 }

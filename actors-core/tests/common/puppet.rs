@@ -265,7 +265,11 @@ impl Puppet {
         child: Script,
         policy: Supervision,
     ) -> PuppetRef {
-        ctx.actor(child.factory()).name(child.name).supervision(policy).spawn().unwrap()
+        ctx.actor(child.factory())
+            .name(child.name)
+            .supervision(policy)
+            .spawn()
+            .unwrap()
     }
 }
 

@@ -198,8 +198,7 @@ fn an_ask_made_in_a_turn_inherits_what_is_left_of_its_deadline() {
     in_virtual_time(async |system| {
         let (front, _) = front(&system);
         let outer = front.ask_on(Gate::new(), None).ask().timeout(ms(100));
-        let (took, answer) = timed(outer).await;
-        assert_eq!((took, answer.unwrap_err().phase()), (ms(100), RUNNING));
+        assert_eq!(timed(outer).await.0, ms(100));
         let next = timed(front.has_limit().ask()).await;
         assert_eq!(next, (ms(0), Ok(true)), "the inner ask has ended as well");
     });

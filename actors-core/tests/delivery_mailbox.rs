@@ -1,7 +1,5 @@
 //! Mailboxes: telling waits for nothing, full ones do what they are set to, and who waits for room comes in order (D5).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 mod common;
 
 use std::future::Future;

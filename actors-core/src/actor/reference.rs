@@ -189,6 +189,11 @@ impl<A: Actor> ActorRef<A> {
         self.core().state()
     }
 
+    /// Returns how many messages wait in the mailbox just now; those in handlers are not among them.
+    pub fn mailbox_depth(&self) -> usize {
+        self.cell.depth()
+    }
+
     /// Returns a reference that does not count for `stop_when_unreferenced`.
     pub fn downgrade(&self) -> WeakActorRef<A> {
         WeakActorRef {

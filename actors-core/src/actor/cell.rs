@@ -196,11 +196,12 @@ impl<M: Message> Cell<M> {
 
     /// Fails the queued asks of `asker`, which waits for them in a handler that this actor waits for.
     pub(super) fn refuse_asks_of(&self, asker: ActorId, failure: &AskFailure) {
-        let asks = self.mail.extract(|message| {
+        let (asks, granted) = self.mail.extract(|message| {
             message
                 .way_back()
                 .is_some_and(|way| way.asking_actor() == Some(asker))
         });
+        granted.into_iter().for_each(Waker::wake);
         for message in asks {
             add(&self.core.system.counters.cancelled, 1);
             self.turn_away(message, DeadLetterReason::Stopped, failure, None);

@@ -366,7 +366,8 @@ impl<A: Actor> Life<A> {
                     failure: failure.escalated_by(&core.path),
                 });
                 parent.control(&mut |orders| orders.signals.extend(signal.take()));
-                // A parent that waits for this very actor could not decide.
+                // A parent that waits for this very actor could not decide. What was taken and not begun is mailbox too.
+                self.cell.mail.put_back(&mut self.burst);
                 let cycle = vec![parent.core().path.clone(), core.path.clone()];
                 cell.refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
             }

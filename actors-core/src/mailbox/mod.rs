@@ -397,8 +397,17 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// Takes out of the queue each message for which `pick` says so; the order of the rest stays. The closure runs under
     /// the lock: it may look, and nothing else.
-    pub(crate) fn extract(&self, pick: impl FnMut(&M) -> bool) -> Vec<M> {
-        self.inner.lock().queue.extract(pick)
+    ///
+    /// Those who wait get the room that this frees; their wakers come out too, to be woken.
+    pub(crate) fn extract(&self, pick: impl FnMut(&M) -> bool) -> (Vec<M>, Vec<Waker>) {
+        let mut inner = self.inner.lock();
+        let picked = inner.queue.extract(pick);
+        let queued = inner.queue.counted();
+        let granted = inner.room.as_mut().map(|room| {
+            let grants = std::iter::from_fn(|| room.grant(queued));
+            grants.collect()
+        });
+        (picked, granted.unwrap_or_default())
     }
 }
 

@@ -71,6 +71,12 @@ impl Recorder {
         panic!("{text}");
     }
 
+    #[handler]
+    pub(crate) async fn boom_later(&mut self, gate: Gate, text: &'static str) -> u64 {
+        gate.pass().await;
+        panic!("{text}");
+    }
+
     /// Answers with an error.
     #[handler]
     pub(crate) fn refuse(&mut self, why: &'static str) -> Result<u64, &'static str> {

@@ -11,6 +11,7 @@
 
 use std::{
     any::type_name,
+    convert::Infallible,
     error::Error,
     fmt::{self, Debug, Formatter},
     future::Future,
@@ -163,12 +164,19 @@ impl<T: Send> Sound<T> {
     }
 }
 
+impl<T> Sound<T> {
+    // Evaluated when a program is built, so after everything else has compiled.
+    const UNSOUND: Infallible =
+        panic!("an async handler holds what is not `Send`, and nothing has said so");
+}
+
 /// The tier below: something that the handler holds is not `Send`.
 ///
 /// That is an error elsewhere already, at the user's type. Here nothing more is asked, so that the
-/// one mistake is not reported again at each async handler.
+/// one mistake is not reported again at each async handler; a program that came here without that
+/// error could not be built.
 pub trait Unsound {
-    /// Takes the future; code that comes here does not compile elsewhere.
+    /// Takes the future.
     fn boxed<'a, O>(
         future: impl Future<Output = O> + 'a,
     ) -> Pin<Box<dyn Future<Output = O> + Send + 'a>>;
@@ -178,17 +186,19 @@ impl<T> Unsound for Sound<T> {
     fn boxed<'a, O>(
         _: impl Future<Output = O> + 'a,
     ) -> Pin<Box<dyn Future<Output = O> + Send + 'a>> {
-        unreachable!("a program with an actor or a message that is not `Send` does not compile")
+        match Self::UNSOUND {}
     }
 }
 
-/// `Send`, as a bound on a type that may not be.
+/// An argument or reply of a message `M`, the `N`th.
 ///
-/// A bound that is plainly false is an error where it stands. With a lifetime it is one only where it
-/// is used: at the actor's message type, once, however many arguments the message has.
-pub trait Travels<'a>: Send {}
+/// Generated code implements it at the user's type, and that is where a type that is not `Send` is
+/// an error, once: everything after takes the `impl` for proof. The lifetime keeps the compiler from
+/// settling a bound on it before it is used.
+pub trait Carried<'a, M, const N: usize>: Send {}
 
-impl<T: Send> Travels<'_> for T {}
+/// A message whose every part is [`Carried`].
+pub trait Carrier<'a>: Send {}
 
 /// Asks for `Sync`, at a receiver; the name is what the compiler tells the user.
 pub const fn async_handler_with_shared_self<T: Sync>() {}

@@ -15,6 +15,7 @@ mod parse;
 mod reserved;
 #[cfg(test)]
 mod snapshots;
+mod test_attribute;
 mod types;
 mod validate;
 
@@ -78,6 +79,21 @@ pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_terminated", &item.into()).into()
+}
+
+/// Makes a test of an `async fn name(kit: TestKit)`; `actors_testkit` re-exports it.
+///
+/// The test runs on one thread whose clock stands still until the test moves it, in an actor system of its own that is named
+/// after the test. It fails when it panics or returns an `Err`, and when it left dead letters or panics of actors behind that it
+/// neither expected nor allowed.
+///
+/// Options, separated by commas:
+///
+/// - `system = expression`: settings for the system, as in `system = |system| system.throughput(1)`;
+/// - `crate = path`: where `actors_testkit` is found, if not at `::actors_testkit`.
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+    test_attribute::test(args.into(), item.into()).into()
 }
 
 /// What `#[actor]` does, in types that exist outside a compiler too.

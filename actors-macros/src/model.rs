@@ -165,8 +165,12 @@ fn members(block: &mut Block, errors: &mut Errors) -> (Vec<Handler>, Vec<Hook>) 
     let actor = block.ty.clone();
     let (mut handlers, mut hooks) = (Vec::new(), Vec::new());
     block.items.retain(|item| {
-        let Item::Method(method) = item else {
-            return true;
+        let method = match item {
+            Item::Method(method) => method,
+            Item::Other { misplaced, .. } => {
+                validate::nothing_misplaced(misplaced.as_deref(), errors);
+                return true;
+            }
         };
         let Some((role, attribute)) = validate::role(method, errors) else {
             return true;
@@ -391,7 +395,7 @@ impl ToTokens for Block {
         let (impl_generics, _, clause) = generics.split_for_impl();
         let items = items.iter().map(|item| match item {
             Item::Method(method) => method.to_token_stream(),
-            Item::Other(tokens) => tokens.clone(),
+            Item::Other { tokens, .. } => tokens.clone(),
         });
         tokens.extend(quote::quote! {
             #(#attrs)*

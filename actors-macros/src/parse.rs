@@ -5,7 +5,7 @@
 //! name exist all the same.
 
 use crate::types;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, Generics, ImplItem, Signature, Token, Type, Visibility, braced,
@@ -24,8 +24,11 @@ pub(crate) struct Block {
 /// Something inside the block.
 pub(crate) enum Item {
     Method(Box<Method>),
-    /// A constant, a type, a macro: passed on unread.
-    Other(TokenStream),
+    /// A constant, a type, a macro: passed on unread, without an attribute of ours that it had.
+    Other {
+        tokens: TokenStream,
+        misplaced: Option<Box<Attribute>>,
+    },
 }
 
 /// A method, ours or a helper.
@@ -61,16 +64,19 @@ impl Role {
     }
 
     fn of(attribute: &Attribute) -> Option<Self> {
-        let name = &attribute.path().segments.last()?.ident;
-        [
-            Self::Handler,
-            Self::OnStart,
-            Self::OnStop,
-            Self::OnRestart,
-            Self::OnTerminated,
-        ]
-        .into_iter()
-        .find(|role| name == role.name())
+        Self::named(&attribute.path().segments.last()?.ident)
+    }
+
+    /// The role that an attribute of this name gives.
+    pub(crate) fn named(name: &Ident) -> Option<Self> {
+        const ALL: [Role; 5] = [
+            Role::Handler,
+            Role::OnStart,
+            Role::OnStop,
+            Role::OnRestart,
+            Role::OnTerminated,
+        ];
+        ALL.into_iter().find(|role| name == role.name())
     }
 }
 
@@ -127,15 +133,12 @@ impl Parse for Item {
         let mut item: ImplItem = input.parse()?;
         let misplaced = attrs_of(&mut item).and_then(|attrs| {
             let at = attrs.iter().position(|attr| Role::of(attr).is_some())?;
-            Some(attrs.remove(at))
+            Some(Box::new(attrs.remove(at)))
         });
-        match misplaced {
-            Some(attribute) => Err(syn::Error::new_spanned(
-                &attribute,
-                format!("`{}` stands on a method", quote!(#attribute)),
-            )),
-            None => Ok(Self::Other(item.into_token_stream())),
-        }
+        Ok(Self::Other {
+            tokens: item.into_token_stream(),
+            misplaced,
+        })
     }
 }
 

@@ -1,11 +1,10 @@
 //! Questions about types as they are written.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    GenericArgument, Lifetime, ParenthesizedGenericArguments, Path, PathArguments, PathSegment,
-    Type, TypeBareFn, TypeImplTrait, TypeParamBound, TypePtr, TypeReference, TypeTraitObject,
-    spanned::Spanned,
+    GenericArgument, Lifetime, ParenthesizedGenericArguments, PathArguments, PathSegment, Type,
+    TypeBareFn, TypeImplTrait, TypeReference,
     visit::{self, Visit},
 };
 
@@ -29,6 +28,11 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
 /// Whether the last segment of the path is `name`.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name)
+}
+
+/// Whether the type is the bare name.
+pub(crate) fn is_ident(ty: &Type, name: &Ident) -> bool {
+    matches!(peel(ty), Type::Path(path) if path.path.is_ident(name))
 }
 
 /// The one type in the angle brackets of `ReplyTo<T>`.
@@ -71,45 +75,6 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
         }
         _ => false,
     }
-}
-
-/// Where a type looks as if it were not `Send`.
-pub(crate) fn suspect(ty: &Type) -> Option<Span> {
-    struct Suspects(Option<Span>);
-    impl<'ast> Visit<'ast> for Suspects {
-        fn visit_path(&mut self, path: &'ast Path) {
-            const NAMES: &[&str] = &[
-                "Rc",
-                "Weak",
-                "MutexGuard",
-                "RwLockReadGuard",
-                "RwLockWriteGuard",
-                "Ref",
-                "RefMut",
-                "NonNull",
-            ];
-            if let Some(last) = path.segments.last()
-                && NAMES.iter().any(|name| last.ident == name)
-            {
-                self.0.get_or_insert(last.ident.span());
-            }
-            visit::visit_path(self, path);
-        }
-        fn visit_type_trait_object(&mut self, object: &'ast TypeTraitObject) {
-            let is_send = object.bounds.iter().any(|bound| {
-                matches!(bound, TypeParamBound::Trait(bound) if bound.path.is_ident("Send"))
-            });
-            if !is_send {
-                self.0.get_or_insert(object.span());
-            }
-        }
-        fn visit_type_ptr(&mut self, pointer: &'ast TypePtr) {
-            self.0.get_or_insert(pointer.span());
-        }
-    }
-    let mut suspects = Suspects(None);
-    suspects.visit_type(ty);
-    suspects.0
 }
 
 /// What keeps a type from being owned data with a name.

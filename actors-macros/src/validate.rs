@@ -55,6 +55,16 @@ pub(crate) fn role<'m>(method: &'m Method, errors: &mut Errors) -> Option<(Role,
     Some((*role, attribute))
 }
 
+/// Checks that no attribute of ours was on something else than a method.
+pub(crate) fn nothing_misplaced(attribute: Option<&Attribute>, errors: &mut Errors) {
+    if let Some(attribute) = attribute {
+        errors.push(
+            attribute,
+            format!("`{}` stands on a method", types::pretty(attribute)),
+        );
+    }
+}
+
 /// Checks the signature of a handler.
 pub(crate) fn handler(method: &Method, options: &HandlerOptions, errors: &mut Errors) {
     common(method, errors);

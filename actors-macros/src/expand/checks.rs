@@ -2,12 +2,12 @@
 
 use super::{Scope, moved, ours};
 use crate::{model::Reply, types};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{WhereClause, parse_quote, spanned::Spanned};
+use syn::{Type, WhereClause, WherePredicate, parse_quote, spanned::Spanned};
 
-/// Every type parameter of the block is owned data of a thread's own choice. The generated items
-/// assume it (see `Scope`), so that a missing bound is one error, at the parameter.
+/// Every type parameter is `Send + 'static`, asked at the parameter. The generated items assume it (see
+/// `Scope`), so that a missing bound is one error.
 pub(super) fn parameters(scope: &Scope<'_>) -> Vec<TokenStream> {
     if !scope.has_type_parameters() {
         return Vec::new();
@@ -17,11 +17,18 @@ pub(super) fn parameters(scope: &Scope<'_>) -> Vec<TokenStream> {
         let ident = &param.ident;
         quote_spanned!(ident.span()=> actor_parameter::<#ident>();)
     });
+    let carried = scope
+        .carried()
+        .into_iter()
+        .map(|ty| quote_spanned!(ours(ty.span())=> carried::<#ty>();));
+    let (assumed, _, bounds) = scope.generics.split_for_impl();
     vec![quote! {
         #[allow(dead_code, reason = "it is compiled to be checked")]
         const _: () = {
             fn actor_parameter<T: ::core::marker::Send + 'static>() {}
             fn parameters #generics () #clause { #(#asked)* }
+            fn carried<T: ::core::marker::Send>() {}
+            fn payload #assumed () #bounds { #(#carried)* }
         };
     }]
 }
@@ -74,21 +81,63 @@ pub(super) fn plain_reply(scope: &Scope<'_>, reply: &Reply) -> Option<TokenStrea
     }))
 }
 
-/// The clause of `impl Message`: it assumes what `type Msg` then has to show.
-pub(super) fn travelling(scope: &Scope<'_>) -> Option<WhereClause> {
-    let core = &scope.actor.core;
+/// Every type that travels is `Send`, said at the type. The other generated items take it from there
+/// (see `assumed`), so that a type which is not is one error.
+///
+/// Not for an actor with type parameters: a bound `T: Send` below a trait that is none of the compiler's
+/// own would make a circle of an actor that holds a reference to it and is held as `T`. There
+/// `parameters` asks, and the message itself is an error too.
+pub(super) fn carried(scope: &Scope<'_>) -> Vec<TokenStream> {
+    let carried = scope.carried();
+    if carried.is_empty() || scope.has_type_parameters() {
+        return Vec::new();
+    }
+    let (core, msg) = (&scope.actor.core, scope.msg());
+    let (_, _, clause) = scope.generics.split_for_impl();
+    let params = scope.generics.params.iter();
+    let generics = quote!(<'__a, #(#params,)*>);
+    let parts = carried.iter().enumerate().map(|(n, ty)| {
+        quote! {
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #generics #core::__private::Carried<'__a, #msg, #n> for #ty #clause {}
+        }
+    });
+    let mut whole = scope
+        .clause()
+        .cloned()
+        .unwrap_or_else(|| parse_quote!(where));
+    whole
+        .predicates
+        .extend(carried.iter().enumerate().map(|(n, ty)| -> WherePredicate {
+            parse_quote!(for<'__b> #ty: #core::__private::Carried<'__b, #msg, #n>)
+        }));
+    let whole = quote! {
+        #[automatically_derived]
+        #[doc(hidden)]
+        impl #generics #core::__private::Carrier<'__a> for #msg #whole {}
+    };
+    parts.chain([whole]).collect()
+}
+
+/// The clause of an item that is sound only with a message that is `Send`.
+pub(super) fn assumed(scope: &Scope<'_>) -> Option<WhereClause> {
     let mut clause = scope.clause().cloned();
-    for ty in scope.actor.payload().filter(|ty| !types::is_plain(ty)) {
-        let predicate = parse_quote!(for<'__a> #ty: #core::__private::Travels<'__a>);
+    if !scope.carried().is_empty() && !scope.has_type_parameters() {
+        let (core, msg) = (&scope.actor.core, scope.msg());
         let empty = || parse_quote!(where);
+        let predicate = parse_quote!(for<'__a> #msg: #core::__private::Carrier<'__a>);
         clause.get_or_insert_with(empty).predicates.push(predicate);
     }
     clause
 }
 
-/// Where the compiler shall say that a message is not `Send`: at what looks as if it were not, else at
-/// the actor.
-pub(super) fn blame(scope: &Scope<'_>) -> Span {
-    let suspect = scope.actor.payload().find_map(types::suspect);
-    suspect.unwrap_or_else(|| scope.actor.name.span())
+impl Scope<'_> {
+    /// The types that travel, but for those of which everyone knows that they may.
+    fn carried(&self) -> Vec<&Type> {
+        self.actor
+            .payload()
+            .filter(|ty| !types::is_plain(ty))
+            .collect()
+    }
 }

@@ -1,6 +1,6 @@
 //! `impl Actor for Account`: which method a message reaches, and which method is which hook.
 
-use super::{Scope, checks, local, moved, ours};
+use super::{Scope, checks, local, ours};
 use crate::{
     model::{Answer, CallShape, Handler, Hook, HookInput, Input},
     parse::Role,
@@ -13,8 +13,8 @@ pub(super) fn actor(scope: &Scope<'_>) -> Vec<TokenStream> {
     let (core, actor, arguments) = (&scope.actor.core, &scope.actor.ty, &scope.arguments);
     let reference = &scope.actor.reference;
     let msg = scope.msg();
-    let (generics, _, clause) = scope.generics.split_for_impl();
-    let blamed = moved(msg, checks::blame(scope));
+    let (generics, _, _) = scope.generics.split_for_impl();
+    let clause = checks::assumed(scope);
     let receive = receive(scope);
     let hooks = scope.actor.hooks.iter().map(|hook| self::hook(scope, hook));
     let supervision = scope.actor.supervision.as_ref().map(|policy| {
@@ -35,7 +35,7 @@ pub(super) fn actor(scope: &Scope<'_>) -> Vec<TokenStream> {
         #[automatically_derived]
         #deprecated
         impl #generics #core::Actor for #actor #clause {
-            type Msg = #blamed;
+            type Msg = #msg;
             type Ref = #reference<#arguments>;
             #receive
             #(#hooks)*
@@ -189,10 +189,10 @@ fn flow(
     if !call.is_async {
         return finished;
     }
-    let (core, actor) = (scope.core_at(at), moved(&scope.actor.ty, at));
+    let (core, actor) = (scope.core_at(at), &scope.actor.ty);
     held.push(quote!(#actor));
     held.extend(call.shared.as_ref().map(|_| quote!(&'static #actor)));
-    let held = held.into_iter().map(|ty| moved(ty, at));
+    // The types stay where the user wrote them: a misspelt one is the same error there.
     let boxed = quote_spanned!(at=> #core::__private::Sound::<(#(#held,)*)>::boxed);
     quote_spanned!(at=> {
         use #core::__private::Unsound as _;

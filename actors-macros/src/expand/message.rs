@@ -87,7 +87,7 @@ pub(super) fn message(scope: &Scope<'_>) -> Vec<TokenStream> {
     let (names, ways) = (scope.matching(names), scope.matching(ways));
     vec![scope.implement(
         &quote!(#core::Message),
-        checks::travelling(scope).as_ref(),
+        checks::assumed(scope).as_ref(),
         &quote! {
             fn variant(&self) -> &'static str { #names }
             fn way_back(&self) -> ::core::option::Option<&dyn #core::WayBack> { #ways }

@@ -7,10 +7,13 @@
 //! | `dispatch`  | `impl Actor for Account`: from a message to the method, and hooks  |
 //! | `checks`    | what the compiler shall find at the user's types before it finds it in generated code |
 
-use crate::model::Actor;
+use crate::{model::Actor, types};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericParam, Generics, WhereClause, parse_quote};
+use syn::{
+    GenericParam, Generics, Token, TypeParamBound, WhereClause, WherePredicate, parse_quote,
+    punctuated::Punctuated,
+};
 
 mod checks;
 mod dispatch;
@@ -24,6 +27,7 @@ pub(crate) fn actor(actor: &Actor) -> TokenStream {
     let parts: Vec<TokenStream> = [
         checks::parameters(&scope),
         checks::shared(&scope),
+        checks::carried(&scope),
         message::definition(&scope),
         message::debug(&scope),
         message::message(&scope),
@@ -50,21 +54,9 @@ struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     fn new(actor: &'a Actor) -> Self {
-        let mut generics = actor.generics.clone();
         // `checks::parameters` asks for these at the user's parameter. Assumed here, they are
         // missing there only.
-        let owned: Vec<_> = generics
-            .type_params()
-            .map(|param| param.ident.clone())
-            .collect();
-        if !owned.is_empty() {
-            let clause = generics.make_where_clause();
-            for param in owned {
-                clause
-                    .predicates
-                    .push(parse_quote!(#param: ::core::marker::Send + 'static));
-            }
-        }
+        let generics = with_bounds(&actor.generics);
         let names = generics.params.iter().map(|param| match param {
             GenericParam::Type(param) => &param.ident,
             GenericParam::Const(param) => &param.ident,
@@ -108,6 +100,53 @@ impl<'a> Scope<'a> {
 
     fn has_type_parameters(&self) -> bool {
         self.generics.type_params().next().is_some()
+    }
+}
+
+/// The parameters, each with `Send + 'static` where its other bounds are.
+fn with_bounds(written: &Generics) -> Generics {
+    let mut generics = written.clone();
+    let clause = &mut generics.where_clause;
+    let mut predicates: Vec<_> = clause
+        .iter_mut()
+        .flat_map(|clause| &mut clause.predicates)
+        .collect();
+    for param in &mut generics.params {
+        let GenericParam::Type(param) = param else {
+            continue;
+        };
+        let own = predicates.iter_mut().find_map(|predicate| match predicate {
+            WherePredicate::Type(predicate)
+                if types::is_ident(&predicate.bounded_ty, &param.ident) =>
+            {
+                Some(&mut predicate.bounds)
+            }
+            _ => None,
+        });
+        match own {
+            Some(bounds) if param.bounds.is_empty() => complete(bounds),
+            _ => complete(&mut param.bounds),
+        }
+    }
+    generics
+}
+
+/// Adds what is not among the bounds already: a bound that stands twice is a warning.
+fn complete(bounds: &mut Punctuated<TypeParamBound, Token![+]>) {
+    let is_send = bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Send"),
+        _ => false,
+    });
+    if !is_send {
+        bounds.push(parse_quote!(::core::marker::Send));
+    }
+    let is_static = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(lifetime) if lifetime.ident == "static");
+    if !bounds.iter().any(is_static) {
+        bounds.push(parse_quote!('static));
     }
 }
 

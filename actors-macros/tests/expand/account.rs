@@ -30,6 +30,23 @@ impl Account {
         Report::of(self, ctx)
     }
 }
+#[automatically_derived]
+#[doc(hidden)]
+impl<'__a> ::actors_core::__private::Carried<'__a, AccountMsg, 0usize>
+for Result<u64, Overdrawn> {}
+#[automatically_derived]
+#[doc(hidden)]
+impl<'__a> ::actors_core::__private::Carried<'__a, AccountMsg, 1usize> for Report {}
+#[automatically_derived]
+#[doc(hidden)]
+impl<'__a> ::actors_core::__private::Carrier<'__a> for AccountMsg
+where
+    for<'__b> Result<
+        u64,
+        Overdrawn,
+    >: ::actors_core::__private::Carried<'__b, AccountMsg, 0usize>,
+    for<'__b> Report: ::actors_core::__private::Carried<'__b, AccountMsg, 1usize>,
+{}
 ///The messages of `Account`, one variant a handler.
 #[allow(
     dead_code,
@@ -69,8 +86,7 @@ impl ::core::fmt::Debug for AccountMsg {
 #[automatically_derived]
 impl ::actors_core::Message for AccountMsg
 where
-    for<'__a> Result<u64, Overdrawn>: ::actors_core::__private::Travels<'__a>,
-    for<'__a> Report: ::actors_core::__private::Travels<'__a>,
+    for<'__a> AccountMsg: ::actors_core::__private::Carrier<'__a>,
 {
     fn variant(&self) -> &'static str {
         match self {
@@ -197,7 +213,10 @@ impl AccountRef<Account> {
     }
 }
 #[automatically_derived]
-impl ::actors_core::Actor for Account {
+impl ::actors_core::Actor for Account
+where
+    for<'__a> AccountMsg: ::actors_core::__private::Carrier<'__a>,
+{
     type Msg = AccountMsg;
     type Ref = AccountRef;
     fn receive<'a>(

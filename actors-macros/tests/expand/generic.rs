@@ -22,6 +22,15 @@ const _: () = {
         actor_parameter::<K>();
         actor_parameter::<V>();
     }
+    fn carried<T: ::core::marker::Send>() {}
+    fn payload<K: Hash + Eq + Send + 'static, V, const N: usize>()
+    where
+        V: Clone + Send + 'static,
+    {
+        carried::<K>();
+        carried::<V>();
+        carried::<Option<Cache<K, V, N>>>();
+    }
 };
 ///The messages of `Cache`, one variant a handler.
 #[allow(
@@ -37,8 +46,6 @@ const _: () = {
 pub enum CacheMsg<K: Hash + Eq + Send + 'static, V, const N: usize>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     Put { key: K, value: V, reply: ::actors_core::ReplyTo<Option<Cache<K, V, N>>> },
     #[doc(hidden)]
@@ -52,8 +59,6 @@ impl<K: Hash + Eq + Send + 'static, V, const N: usize> ::core::fmt::Debug
 for CacheMsg<K, V, N>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         use ::actors_core::__private::HiddenField as _;
@@ -73,11 +78,6 @@ impl<K: Hash + Eq + Send + 'static, V, const N: usize> ::actors_core::Message
 for CacheMsg<K, V, N>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
-    for<'__a> K: ::actors_core::__private::Travels<'__a>,
-    for<'__a> V: ::actors_core::__private::Travels<'__a>,
-    for<'__a> Option<Cache<K, V, N>>: ::actors_core::__private::Travels<'__a>,
 {
     fn variant(&self) -> &'static str {
         match self {
@@ -112,9 +112,7 @@ pub struct CacheRef<
     ::core::marker::PhantomData<fn() -> (K, V)>,
 )
 where
-    V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static;
+    V: Clone + Send + 'static;
 #[automatically_derived]
 impl<
     K: Hash + Eq + Send + 'static,
@@ -124,8 +122,6 @@ impl<
 > ::core::clone::Clone for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn clone(&self) -> Self {
         Self(::core::clone::Clone::clone(&self.0), ::core::marker::PhantomData)
@@ -140,8 +136,6 @@ impl<
 > ::core::ops::Deref for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     type Target = ::actors_core::ActorRef<A>;
     fn deref(&self) -> &Self::Target {
@@ -157,8 +151,6 @@ impl<
 > ::core::cmp::PartialEq for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -173,8 +165,6 @@ impl<
 > ::core::cmp::Eq for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {}
 #[automatically_derived]
 impl<
@@ -185,8 +175,6 @@ impl<
 > ::core::hash::Hash for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
         ::core::hash::Hash::hash(&self.0, state);
@@ -201,8 +189,6 @@ impl<
 > ::core::fmt::Debug for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         ::core::fmt::Debug::fmt(&self.0, f)
@@ -217,8 +203,6 @@ impl<
 > ::core::convert::From<::actors_core::ActorRef<A>> for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn from(actor: ::actors_core::ActorRef<A>) -> Self {
         Self(actor, ::core::marker::PhantomData)
@@ -233,8 +217,6 @@ impl<
 > ::actors_core::Handle<A> for CacheRef<K, V, N, A>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn actor(&self) -> &::actors_core::ActorRef<A> {
         &self.0
@@ -252,8 +234,6 @@ where
 impl<K: Hash + Eq + Send + 'static, V, const N: usize> CacheRef<K, V, N, Cache<K, V, N>>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     fn put(
         &self,
@@ -281,8 +261,6 @@ impl<K: Hash + Eq + Send + 'static, V, const N: usize> ::actors_core::Actor
 for Cache<K, V, N>
 where
     V: Clone + Send + 'static,
-    K: ::core::marker::Send + 'static,
-    V: ::core::marker::Send + 'static,
 {
     type Msg = CacheMsg<K, V, N>;
     type Ref = CacheRef<K, V, N>;

@@ -8,6 +8,15 @@ impl Account {
         Ok(())
     }
 }
+#[automatically_derived]
+#[doc(hidden)]
+impl<'__a> crate::facade::__private::Carried<'__a, Order, 0usize> for Answer {}
+#[automatically_derived]
+#[doc(hidden)]
+impl<'__a> crate::facade::__private::Carrier<'__a> for Order
+where
+    for<'__b> Answer: crate::facade::__private::Carried<'__b, Order, 0usize>,
+{}
 ///The messages of `Account`, one variant a handler.
 #[allow(
     dead_code,
@@ -34,7 +43,7 @@ impl ::core::fmt::Debug for Order {
 #[automatically_derived]
 impl crate::facade::Message for Order
 where
-    for<'__a> Answer: crate::facade::__private::Travels<'__a>,
+    for<'__a> Order: crate::facade::__private::Carrier<'__a>,
 {
     fn variant(&self) -> &'static str {
         match self {
@@ -125,7 +134,10 @@ impl Clerk<Account> {
     }
 }
 #[automatically_derived]
-impl crate::facade::Actor for Account {
+impl crate::facade::Actor for Account
+where
+    for<'__a> Order: crate::facade::__private::Carrier<'__a>,
+{
     type Msg = Order;
     type Ref = Clerk;
     fn receive<'a>(

@@ -1,12 +1,17 @@
 use actors_core::prelude::*;
 
+trait Teller {
+    fn serve(&mut self) {}
+}
+
 struct Account;
 
 #[actor]
-impl Drop for Account {
-    fn drop(&mut self) {}
+impl Teller for Account {
+    #[handler]
+    fn serve(&mut self) {}
 }
 
 fn main() {
-    let _ = Account;
+    Account.serve();
 }

@@ -6,23 +6,17 @@ struct Account;
 #[actor]
 impl Account {
     #[handler]
-    fn deposit(&mut self, amount: u64, note: Rc<String>) -> u64 {
-        drop(note);
+    fn deposit(&mut self, amount: u64) -> u64 {
         amount
     }
-}
 
-struct Teller;
-
-#[actor]
-impl Teller {
     #[handler]
-    async fn serve(&mut self, customer: Option<Rc<String>>) {
+    async fn annotate(&mut self, note: Rc<String>) {
         std::future::ready(()).await;
-        drop(customer);
+        drop(note);
     }
 }
 
 fn main() {
-    let _ = |account: &AccountRef| account.deposit(5, Rc::default()).tell();
+    let _ = |account: &AccountRef| account.annotate(Rc::default()).tell();
 }

@@ -40,7 +40,7 @@ fn main() {
         r#"Print { title: "a", body: .., type: 1 }"#
     );
     assert_eq!(print.variant(), "Print");
-    assert!(print.way_back().is_some());
+    assert!(print.way_back().is_none());
     let flush = PrinterMsg::Flush {
         reply: ReplyTo::nobody(),
     };

@@ -6,7 +6,7 @@ fn pipeline(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pipeline"))
         .args(arguments)
         .output()
-        .unwrap()
+        .expect("the program runs")
 }
 
 #[test]

@@ -187,6 +187,11 @@ impl Puppet {
     }
 
     #[handler]
+    pub(crate) fn number(&mut self, number: u32) {
+        self.log(format_args!("number {number}"));
+    }
+
+    #[handler]
     pub(crate) fn crash(&mut self, text: &'static str) {
         panic!("{text}");
     }

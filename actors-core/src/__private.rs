@@ -15,6 +15,7 @@ use crate::actor::Actor;
 use crate::actor::call::{Call, IsResult, ReplyKind};
 use crate::actor::reference::ActorRef;
 use crate::actor::reply::ReplyTo;
+use crate::panic;
 use crate::supervision::{Failure, FailureOrigin, FailureValue};
 use crate::system::Terminated;
 
@@ -47,7 +48,11 @@ pub fn finish_fallible<R: IsResult>(
     }
     match result.into_result() {
         Ok(_) => Flow::done(),
-        Err(error) => Flow::ignored(describe(&error).text),
+        Err(error) => {
+            // To show an error is user code, and its panic no failure of the actor.
+            let text = panic::catch(|| describe(&error).text);
+            Flow::ignored(text.unwrap_or_else(|_| type_name::<R::Err>().to_owned()))
+        }
     }
 }
 

@@ -61,10 +61,7 @@ fn references_name_watchers_and_mailbox_stay_with_what_it_told_itself() {
             "a to myself",
         ];
         assert_eq!(log.take(), expected);
-        assert_eq!(
-            system.lookup::<Puppet>("a").unwrap(),
-            puppet
-        );
+        assert_eq!(system.lookup::<Puppet>("a").unwrap(), puppet);
         assert_eq!(puppet.actor_id(), id);
         assert_eq!(puppet.stop().await, StopReason::Stopped);
         settle().await;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -13,7 +12,7 @@ use tokio::time::Instant;
 use crate::dispatch::TaskInfo;
 use crate::dispatch::turn;
 use crate::error::SpawnError;
-use crate::panic;
+use crate::panic::{self, Guarded};
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, FailureOrigin, StopReason, Supervision};
 use crate::system::ActorSystem;
@@ -253,20 +252,30 @@ impl<A: Actor> ActorContext<A> {
         F: Future<Output: Send + 'static> + Send + 'static,
         K: ReplyKind,
     {
-        let me = self.me();
-        let weak = Arc::downgrade(&self.cell);
+        if self.cell.core.is_abandoned() {
+            return;
+        }
+        let me = self.me().actor().downgrade();
+        let cell = Arc::downgrade(&self.cell);
         let incarnation = self.incarnation;
+        // Both are dropped with the task, where a destructor that panics would end the process.
+        let mut future = Guarded::new(Box::pin(future));
+        let stub = Guarded::new(stub);
         let work = async move {
-            let mut future = pin!(future);
             let result = poll_fn(|cx| match panic::catch(|| future.as_mut().poll(cx)) {
                 Ok(poll) => poll.map(Ok),
                 Err(text) => Poll::Ready(Err(text)),
             })
             .await;
-            let Some(cell) = weak.upgrade() else { return };
-            match result {
-                Ok(result) => {
-                    let message = stub(&me, result).into_untold();
+            let message = result.and_then(|result| {
+                panic::catch(|| me.upgrade().map(|me| stub(&me, result).into_untold()))
+            });
+            let Some(cell) = cell.upgrade() else {
+                return;
+            };
+            match message {
+                Ok(None) => {}
+                Ok(Some(message)) => {
                     if let Err(notice) = cell.notify(Box::new(Notice::Stamped {
                         incarnation,
                         message,

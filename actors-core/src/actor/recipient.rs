@@ -72,7 +72,8 @@ impl<M: 'static> Recipient<M> {
 
     /// Gives the message over without waiting, as [`ActorRef::tell`] does.
     pub fn tell(&self, message: M) {
-        self.0.tell(message);
+        // The panic hook has reported it; the teller has nothing to do with it.
+        let _ = panic::catch(|| self.0.tell(message));
     }
 
     /// Gives the message over without waiting, or says why that cannot be.
@@ -81,7 +82,7 @@ impl<M: 'static> Recipient<M> {
     ///
     /// [`TryTellError`] without the message: what became of it is already a message of the actor's own.
     pub fn try_tell(&self, message: M) -> Result<(), TryTellError<()>> {
-        self.0.try_tell(message)
+        panic::catch(|| self.0.try_tell(message)).unwrap_or(Ok(()))
     }
 }
 
@@ -107,8 +108,7 @@ struct Function<F>(F);
 
 impl<M, F: Fn(M) + Send + Sync> Deliver<M> for Function<F> {
     fn tell(&self, message: M) {
-        // The panic hook has reported it; the teller has nothing to do with it.
-        let _ = panic::catch(|| (self.0)(message));
+        (self.0)(message);
     }
 
     fn try_tell(&self, message: M) -> Result<(), TryTellError<()>> {

@@ -18,3 +18,22 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::Mutex;
+
+    #[test]
+    fn a_poisoned_lock_is_entered() {
+        let lock = Mutex::new(1);
+        let poisoned = catch_unwind(AssertUnwindSafe(|| {
+            *lock.lock() = 2;
+            let _guard = lock.lock();
+            panic!("on purpose");
+        }));
+        assert!(poisoned.is_err());
+        assert_eq!(*lock.lock(), 2);
+    }
+}

@@ -149,6 +149,25 @@ fn every_page_is_in_the_summary() {
 }
 
 #[test]
+fn every_page_with_code_is_compiled() {
+    let mut complaints = Complaints::default();
+    let compiled = read(&root().join("examples/src/docs.rs"));
+    for page in pages() {
+        let has_code = read(&page).lines().any(|line| line.trim() == "```rust");
+        let name = page
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let is_fine = !has_code || compiled.contains(&format!("/{name}\""));
+        complaints.unless(
+            is_fine,
+            &page,
+            "has code and is not in examples/src/docs.rs",
+        );
+    }
+}
+
+#[test]
 fn every_included_anchor_exists() {
     let mut complaints = Complaints::default();
     for page in pages() {
@@ -202,11 +221,12 @@ fn defines(code: &str, name: &str) -> bool {
             }
             false
         });
-        defined || line.strip_prefix(name).is_some_and(|rest| {
-            let rest = rest.trim_start();
-            name.starts_with(char::is_uppercase)
-                && (rest.is_empty() || rest.starts_with(['{', '(', ',']))
-        })
+        defined
+            || line.strip_prefix(name).is_some_and(|rest| {
+                let rest = rest.trim_start();
+                name.starts_with(char::is_uppercase)
+                    && (rest.is_empty() || rest.starts_with(['{', '(', ',']))
+            })
     })
 }
 
@@ -218,7 +238,8 @@ fn ends_word(rest: &str) -> bool {
 fn mentions(code: &str, name: &str) -> bool {
     code.match_indices(name).any(|(at, _)| {
         let before = code[..at].chars().next_back();
-        ends_word(&code[at + name.len()..]) && !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+        ends_word(&code[at + name.len()..])
+            && !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
     })
 }
 
@@ -227,7 +248,9 @@ fn every_item_that_is_linked_is_in_its_file() {
     let mut complaints = Complaints::default();
     for page in pages() {
         for (text, target) in links(&read(&page)) {
-            let item = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
+            let item = text
+                .strip_prefix('`')
+                .and_then(|text| text.strip_suffix('`'));
             let Some(item) = item.filter(|item| !item.contains(['.', '/', ' '])) else {
                 continue;
             };
@@ -291,7 +314,11 @@ fn every_promise_has_a_test_that_exists() {
         let [number, _, names, ..] = &row[..] else {
             continue;
         };
-        let Some(group) = number.chars().next().filter(|_| number.contains(char::is_numeric)) else {
+        let Some(group) = number
+            .chars()
+            .next()
+            .filter(|_| number.contains(char::is_numeric))
+        else {
             continue;
         };
         groups.insert(group);

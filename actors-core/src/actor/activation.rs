@@ -143,10 +143,8 @@ impl<A: Actor> Life<A> {
                 continue;
             }
             let draining = self.seen.ending.is_some();
-            let failure = match {
-                let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
-                self.begin(next, born)
-            } {
+            let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
+            let failure = match self.begin(next, born) {
                 Begun::Done => None,
                 Begun::Failed(failure) => Some(failure),
                 Begun::Drained => return Exit::Stop,

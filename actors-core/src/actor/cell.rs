@@ -28,6 +28,15 @@ pub(crate) enum Notice<M> {
     Stamped { incarnation: u32, message: M },
 }
 
+impl<M> Notice<M> {
+    pub(super) fn into_message(self) -> Option<M> {
+        match self {
+            Self::Stamped { message, .. } => Some(message),
+            Self::Terminated { .. } => None,
+        }
+    }
+}
+
 impl<M> crate::mailbox::Notice for Notice<M> {
     fn brings_message(&self) -> bool {
         matches!(self, Self::Stamped { .. })
@@ -179,9 +188,9 @@ impl<M: Message> Cell<M> {
         for entry in entries {
             let message = match entry {
                 Entry::Message(message) => message,
-                Entry::Notice(notice) => match *notice {
-                    Notice::Stamped { message, .. } => message,
-                    Notice::Terminated { .. } => continue,
+                Entry::Notice(notice) => match notice.into_message() {
+                    Some(message) => message,
+                    None => continue,
                 },
             };
             add(&self.core.system.counters.dead, 1);

@@ -12,13 +12,14 @@ use tokio::time::Instant;
 use crate::dispatch::TaskInfo;
 use crate::dispatch::turn;
 use crate::error::SpawnError;
-use crate::panic::{self, Guarded};
+use crate::panic::{self, Guarded, PanicText};
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, FailureOrigin, StopReason, Supervision};
 use crate::system::ActorSystem;
 use crate::system::end::WatchKey;
 use crate::system::member::{EndKind, Member};
 
+use super::Actor;
 use super::call::{Call, ReplyKind};
 use super::cell::{Cell, Notice};
 use super::factory::Factory;
@@ -26,7 +27,6 @@ use super::recipient::Recipient;
 use super::reference::ActorRef;
 use super::spawn::{Nest, Reserved, Spawn};
 use super::stopping::order_end;
-use super::{Actor, Handle as _};
 
 /// What a handler can do besides answering: spawn children, watch others, send to itself, stop, fail.
 ///
@@ -255,8 +255,7 @@ impl<A: Actor> ActorContext<A> {
         if self.cell.core.is_abandoned() {
             return;
         }
-        let me = self.me().actor().downgrade();
-        let cell = Arc::downgrade(&self.cell);
+        let weak = Arc::downgrade(&self.cell);
         let incarnation = self.incarnation;
         // Both are dropped with the task, where a destructor that panics would end the process.
         let mut future = Guarded::new(Box::pin(future));
@@ -267,22 +266,13 @@ impl<A: Actor> ActorContext<A> {
                 Err(text) => Poll::Ready(Err(text)),
             })
             .await;
-            let message = result.and_then(|result| {
-                panic::catch(|| me.upgrade().map(|me| stub(&me, result).into_untold()))
-            });
-            let Some(cell) = cell.upgrade() else {
-                return;
+            let Some(cell) = weak.upgrade() else { return };
+            let brought = match result {
+                Ok(result) => bring::<A>(&cell, incarnation, |me| stub(me, result).into_untold()),
+                Err(text) => Err(text),
             };
-            match message {
-                Ok(None) => {}
-                Ok(Some(message)) => {
-                    if let Err(notice) = cell.notify(Box::new(Notice::Stamped {
-                        incarnation,
-                        message,
-                    })) {
-                        cell.discard(notice);
-                    }
-                }
+            match brought {
+                Ok(refused) => cell.discard(refused),
                 Err(text) => {
                     let failure = Failure::panic(text, FailureOrigin::Handler { variant: "pipe" });
                     cell.fail_incarnation(incarnation, failure);
@@ -303,19 +293,15 @@ impl<A: Actor> ActorContext<A> {
         &self,
         stub: impl for<'a> Fn(&'a A::Ref, M) -> Call<'a, A, K, (M,)> + Send + Sync + 'static,
     ) -> Recipient<M> {
-        let weak = self.me().actor().downgrade();
         let incarnation = self.incarnation;
-        let cell = Arc::downgrade(&self.cell);
+        let weak = Arc::downgrade(&self.cell);
         Recipient::from_fn(move |message| {
-            let (Some(me), Some(cell)) = (weak.upgrade(), cell.upgrade()) else {
-                return;
-            };
-            let message = stub(&me, message).into_untold();
-            if let Err(notice) = cell.notify(Box::new(Notice::Stamped {
-                incarnation,
-                message,
-            })) {
-                cell.discard(notice);
+            let Some(cell) = weak.upgrade() else { return };
+            // Whatever panics has been reported by the panic hook; the teller has nothing to do with it.
+            if let Ok(Some(refused)) =
+                bring::<A>(&cell, incarnation, |me| stub(me, message).into_untold())
+            {
+                cell.tell(refused);
             }
         })
     }
@@ -336,6 +322,21 @@ impl<A: Actor> ActorContext<A> {
         };
         self.cell.fail_incarnation(self.incarnation, failure);
     }
+}
+
+/// Queues a message for one incarnation; gives it back when the mailbox is closed. `make` is user code: its panic is caught.
+fn bring<A: Actor>(
+    cell: &Arc<Cell<A::Msg>>,
+    incarnation: u32,
+    make: impl FnOnce(&A::Ref) -> A::Msg,
+) -> Result<Option<A::Msg>, PanicText> {
+    let me = A::Ref::from(ActorRef::new(Arc::clone(cell)));
+    let message = panic::catch(|| make(&me))?;
+    let refused = cell.notify(Box::new(Notice::Stamped {
+        incarnation,
+        message,
+    }));
+    Ok(refused.err().and_then(|notice| notice.into_message()))
 }
 
 impl<A: Actor> fmt::Debug for ActorContext<A> {

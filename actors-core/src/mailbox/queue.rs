@@ -9,6 +9,9 @@ use super::{Entry, Notice};
 /// More than one entry, in order.
 pub(crate) type Burst<M, N> = Box<VecDeque<Entry<M, N>>>;
 
+/// The first entry, all others, and the number of messages among those.
+pub(super) type Whole<M, N> = (Entry<M, N>, Option<Burst<M, N>>, usize);
+
 /// Guarded by the lock of its mailbox. `first` comes before `rest`, and is empty only if `rest` is.
 pub(super) struct Queue<M, N> {
     first: Option<Entry<M, N>>,
@@ -89,7 +92,7 @@ impl<M, N: Notice> Queue<M, N> {
     }
 
     /// Takes the first entry, and all others as a burst with the number of messages in it.
-    pub(super) fn take_burst(&mut self) -> Option<(Entry<M, N>, Option<Burst<M, N>>, usize)> {
+    pub(super) fn take_burst(&mut self) -> Option<Whole<M, N>> {
         let first = self.first.take()?;
         self.count(&first, -1);
         let messages = self.messages();

@@ -134,7 +134,11 @@ fn a_sender_that_waits_for_room_is_told_of_the_stop_mid_await() {
 fn a_handler_that_does_not_end_is_cut_at_the_deadline() {
     paused(async {
         let Scene {
-            log, puppet, held, ..
+            system: _system,
+            log,
+            puppet,
+            held,
+            ..
         } = scene().await;
         let before = Instant::now();
         assert_eq!(puppet.stop_within(secs(2)).await, StopReason::Stopped);

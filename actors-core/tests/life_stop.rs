@@ -157,6 +157,7 @@ fn a_kill_cuts_a_running_on_stop() {
     paused(async {
         let (system, log, gate) = (system(), Log::default(), Gate::new());
         let puppet = Script::new("a", &log).stop_at(&gate).spawn(&system);
+        settle().await;
         let end = puppet.stop();
         gate.reached(1).await;
         let before = Instant::now();

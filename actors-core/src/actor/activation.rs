@@ -307,7 +307,13 @@ impl<A: Actor> Life<A> {
     /// A handler was dropped at an await: its message failed, and its asker learns that the actor stops.
     fn cut_off(&self, variant: Option<&'static str>) {
         let core = &self.cell.core;
-        core.set_state(ActorState::Stopping);
+        // A handler may have waited for an end that nobody has ordered.
+        let goes_on = !self.seen.is_stopping();
+        core.set_state(if goes_on {
+            ActorState::Ready
+        } else {
+            ActorState::Stopping
+        });
         answer_orphans(&AskFailure::Stopped(Phase::Running));
         if variant.is_some() && !core.is_abandoned() {
             add(&core.system.counters.failed, 1);

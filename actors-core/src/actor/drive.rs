@@ -54,6 +54,15 @@ impl Seen {
         self.ending == Some(EndKind::Kill)
     }
 
+    /// How the children of this actor are to end with it.
+    pub(super) fn kind_for_children(self) -> EndKind {
+        if self.is_killed() {
+            EndKind::Kill
+        } else {
+            EndKind::Stop
+        }
+    }
+
     fn exhausts(self, patience: Patience) -> bool {
         match patience {
             Patience::UntilCut => self.cut || self.is_killed(),

@@ -143,9 +143,16 @@ impl<A: Actor> Life<A> {
             Ok(state) => state,
             Err(end) => return Err(self.fail_start(None, ctx, end).await),
         };
+        self.look();
+        if self.seen.is_stopping() {
+            return Err(self.fail_start(Some(state), ctx, StartEnd::Cut).await);
+        }
         match self.run_start(&mut state, &mut ctx).await {
             Ok(()) => {}
             Err(end) => return Err(self.fail_start(Some(state), ctx, end).await),
+        }
+        if self.cell.core.is_abandoned() {
+            return Err(self.fail_start(Some(state), ctx, StartEnd::Cut).await);
         }
         let core = &self.cell.core;
         if let Some(record) = &mut self.record {
@@ -439,17 +446,15 @@ impl<A: Actor> Life<A> {
             return;
         }
         let deadline = cell.ending().and_then(|ending| ending.deadline);
-        let kind = if self.seen.is_killed() {
-            EndKind::Kill
-        } else {
-            EndKind::Stop
-        };
+        let kind = self.seen.kind_for_children();
         let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
         if let Driven::Done(()) = self.drive(work(Box::pin(all)), Patience::UntilCut).await {
             return;
         }
+        // No time is left: what user code of theirs still waits is cut.
         let now = Some(cell.core.system.clock.now());
-        let rest = family.stop_all(EndKind::Kill, StopReason::ParentStopped, now);
+        let kind = self.seen.kind_for_children();
+        let rest = family.stop_all(kind, StopReason::ParentStopped, now);
         let _ = self.drive(work(Box::pin(rest)), Patience::ToTheEnd).await;
     }
 

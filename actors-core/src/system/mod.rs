@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tokio::time::Instant;
 
-use crate::dispatch::turn::Identity;
+use crate::dispatch::turn::{self, Identity};
 use crate::dispatch::{Schedule, TaskInfo, Workers};
 use crate::error::BuildError;
 use crate::event::{DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription};
@@ -388,6 +388,9 @@ impl fmt::Debug for ActorSystem {
 
 /// Waits for the end of a system; see [`ActorSystem::shutdown`] and [`ActorSystem::stopped`].
 ///
+/// Awaited by a handler of that very system, it ends the handler there: the end waits for the handler, which would wait for
+/// ever.
+///
 /// # Cancel safety
 ///
 /// Dropping it changes nothing but that nobody waits.
@@ -399,9 +402,10 @@ impl Future for Stopped {
     type Output = ShutdownReport;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ShutdownReport> {
-        self.0
-            .shutdown
-            .poll_over(cx.waker())
-            .map(|report| ShutdownReport::clone(&report))
+        let over = self.0.shutdown.poll_over(cx.waker());
+        if over.is_pending() && turn::running_actor().is_some_and(|actor| actor.is_in(&self.0)) {
+            turn::end_handler();
+        }
+        over.map(|report| ShutdownReport::clone(&report))
     }
 }

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use common::recorder::{Recorder, RecorderRef, held, recorder, recorder_with};
 use common::world::{
-    beside, bounded, in_virtual_time, in_virtual_time_with, on_two_threads, threaded_runtime, timed,
+    beside, bounded, in_virtual_time, in_virtual_time_with, on_two_threads, threaded_runtime,
+    timed, virtual_runtime,
 };
 use common::{Gate, pass, settle};
 
@@ -138,14 +139,30 @@ fn an_ask_with_no_time_sends_nothing() {
     });
 }
 
+/// The real clock is the point: while nothing can run and a timer is left, virtual time jumps to it.
 #[test]
-fn time_jumps_to_what_is_due_when_an_ask_was_answered_and_not_to_its_limit() {
-    in_virtual_time(async |system| {
-        let (recorder, _) = recorder(&system);
-        let before = Instant::now();
-        assert_eq!(recorder.echo(1).await, Ok(1));
-        pass(secs(60)).await;
-        assert_eq!(before.elapsed(), secs(60));
+fn no_timer_is_left_behind_by_an_ask_that_has_ended() {
+    bounded(|| {
+        virtual_runtime().block_on(async {
+            let system = ActorSystem::new("test").unwrap();
+            let (recorder, _) = recorder(&system);
+            assert_eq!(recorder.echo(1).await, Ok(1));
+            let mut dropped = recorder.keep().ask();
+            assert!(poll!(&mut dropped).is_pending());
+            drop(dropped);
+            let before = Instant::now();
+            let (done, is_done) = tokio::sync::oneshot::channel();
+            let outsider = std::thread::spawn(move || {
+                let began = std::time::Instant::now();
+                while began.elapsed() < ms(20) {
+                    std::hint::spin_loop();
+                }
+                done.send(())
+            });
+            is_done.await.unwrap();
+            assert_eq!(before.elapsed(), ms(0));
+            outsider.join().unwrap().unwrap();
+        });
     });
 }
 

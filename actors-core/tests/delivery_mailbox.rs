@@ -496,11 +496,15 @@ fn a_failure_hands_the_rest_of_a_batch_on_in_order() {
                 .supervision(policy)
                 .spawn()
                 .unwrap();
+            let gate = Gate::new();
             (0..10).for_each(|number| recorder.note(number).tell());
-            recorder.boom("on purpose").tell();
+            recorder.boom_later(gate.clone(), "on purpose").tell();
             (10..20).for_each(|number| recorder.note(number).tell());
-            assert_eq!(recorder.echo(20).await, Ok(20));
-            assert_eq!(numbers.entries(), Vec::from_iter(0..=20), "{directive:?}");
+            gate.reached(1).await;
+            (20..30).for_each(|number| recorder.note(number).tell());
+            gate.open();
+            assert_eq!(recorder.echo(30).await, Ok(30));
+            assert_eq!(numbers.entries(), Vec::from_iter(0..=30), "{directive:?}");
         });
     }
 }

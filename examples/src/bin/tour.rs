@@ -1,4 +1,4 @@
-//! A tour of what actors do here, in two seconds: `cargo run --release --bin tour`.
+//! A tour of what actors do here, in less than a second: `cargo run --release --bin tour`.
 
 #![expect(
     clippy::print_stdout,
@@ -6,6 +6,7 @@
 )]
 
 use std::error::Error;
+use std::fmt::Display;
 use std::thread;
 
 use actors_core::prelude::*;
@@ -79,8 +80,8 @@ async fn tell(account: &AccountRef) -> Outcome {
             scope.spawn(|| (0..1_000).for_each(|_| account.deposit(1).tell()));
         }
     });
-    // Tells of one thread stay in their order, so whatever this thread asks now comes after all of them.
-    println!("     deposit(0)          {}", account.deposit(0).await?);
+    // All is told by now, so this question is behind it in the mailbox.
+    show("deposit(0)", account.deposit(0).await?);
     Ok(())
 }
 // ANCHOR_END: tell
@@ -88,15 +89,15 @@ async fn tell(account: &AccountRef) -> Outcome {
 // ANCHOR: ask
 async fn ask(account: &AccountRef) -> Outcome {
     println!("2. Ask: the reply is typed, and so is the handler's own error");
-    println!(
-        "     withdraw(7_000)     {}",
-        account.withdraw(7_000).await?
-    );
+    show("withdraw(7_000)", account.withdraw(7_000).await?);
     match account.withdraw(7_000).await {
         Err(AskError::Handler(Overdrawn { balance })) => {
-            println!("     withdraw(7_000)     refused, the balance is {balance}");
+            show(
+                "withdraw(7_000)",
+                format!("refused, the balance is {balance}"),
+            );
         }
-        other => println!("     withdraw(7_000)     {other:?}"),
+        other => show("withdraw(7_000)", format!("{other:?}")),
     }
     Ok(())
 }
@@ -108,12 +109,10 @@ async fn time_out(account: &AccountRef) -> Outcome {
     let audit = account.audit().ask().timeout(ms(50));
     let deposit = account.deposit(1).ask().timeout(ms(50));
     let (audit, deposit) = tokio::join!(audit, deposit);
-    println!("     audit()             {}", text_of(audit));
-    println!("     deposit(1)          {}", text_of(deposit));
-    println!(
-        "     deposit(0)          {}, so that one did nothing",
-        account.deposit(0).await?
-    );
+    show("audit()", text_of(audit));
+    show("deposit(1)", text_of(deposit));
+    let balance = account.deposit(0).await?;
+    show("deposit(0)", format!("{balance}, so that one did nothing"));
     Ok(())
 }
 // ANCHOR_END: time_out
@@ -121,11 +120,8 @@ async fn time_out(account: &AccountRef) -> Outcome {
 // ANCHOR: restart
 async fn restart(account: &AccountRef) -> Outcome {
     println!("4. Panic: the asker is told, and the actor goes on with a fresh state");
-    println!(
-        "     close_the_year()    {}",
-        text_of(account.close_the_year().await)
-    );
-    println!("     deposit(5)          {}", account.deposit(5).await?);
+    show("close_the_year()", text_of(account.close_the_year().await));
+    show("deposit(5)", account.deposit(5).await?);
     Ok(())
 }
 // ANCHOR_END: restart
@@ -140,16 +136,10 @@ async fn give_up(system: &ActorSystem) -> Outcome {
         .supervision(policy)
         .spawn()?;
     for _ in 0..3 {
-        println!(
-            "     close_the_year()    {}",
-            text_of(fragile.close_the_year().await)
-        );
+        show("close_the_year()", text_of(fragile.close_the_year().await));
     }
-    println!("     its end             {}", fragile.stopped().await);
-    println!(
-        "     deposit(1)          {}",
-        text_of(fragile.deposit(1).await)
-    );
+    show("its end", fragile.stopped().await);
+    show("deposit(1)", text_of(fragile.deposit(1).await));
     Ok(())
 }
 // ANCHOR_END: give_up
@@ -158,7 +148,7 @@ async fn give_up(system: &ActorSystem) -> Outcome {
 async fn lose_nothing_silently(system: &ActorSystem, account: &AccountRef) -> Outcome {
     println!("6. Dead letters: what nobody can take any more is heard of");
     let mut dead_letters = system.dead_letters();
-    println!("     drain()             {}", account.drain().await);
+    show("drain()", account.drain().await);
     account.deposit(10).tell();
     if let Some(letter) = dead_letters.next().await {
         println!(
@@ -174,7 +164,7 @@ async fn lose_nothing_silently(system: &ActorSystem, account: &AccountRef) -> Ou
 async fn shut_down(system: &ActorSystem) -> Outcome {
     println!("7. Shutdown: no message is forgotten, and the report says how every actor ended");
     let sum = system.counters();
-    println!("     messages accepted   {}", sum.accepted);
+    show("messages accepted", sum.accepted);
     println!(
         "     what became of them {} handled, {} failed, {} cancelled",
         sum.handled, sum.failed, sum.cancelled
@@ -187,6 +177,12 @@ async fn shut_down(system: &ActorSystem) -> Outcome {
 }
 // ANCHOR_END: shut_down
 
+/// Prints a call, and what came of it.
+fn show(call: &str, answer: impl Display) {
+    println!("     {call:<20}{answer}");
+}
+
+/// The reply or the error, as text.
 fn text_of<T: ToString, E: ToString>(answer: Result<T, E>) -> String {
     answer.map_or_else(|error| error.to_string(), |reply| reply.to_string())
 }

@@ -93,7 +93,7 @@ pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
 /// - `crate = path`: where `actors_testkit` is found, if not at `::actors_testkit`.
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
-    test_attribute::test(args.into(), item.into()).into()
+    test_attribute::test(args.into(), &item.into()).into()
 }
 
 /// What `#[actor]` does, in types that exist outside a compiler too.

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, FnArg, ItemFn, Pat, PatType, Path, Token, Type};
+use syn::{Attribute, Expr, FnArg, ItemFn, Pat, PatType, Path, Token, Type};
 
 use crate::errors::Errors;
 
@@ -72,8 +72,8 @@ fn ours(mut path: Path) -> Path {
 }
 
 /// What the attribute makes of a function; with mistakes in it, the errors and an ordinary function.
-pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
-    let function: ItemFn = match syn::parse2(item.clone()) {
+pub(crate) fn test(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
             let text = format!(
@@ -93,6 +93,7 @@ pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
         Ok(()) => expand(&options, function),
         Err(error) => {
             let error = error.to_compile_error();
+            function.attrs.retain(|attribute| !is_test(attribute));
             quote!(#error #[allow(dead_code)] #function)
         }
     }
@@ -122,12 +123,7 @@ fn check(function: &ItemFn, errors: &mut Errors) {
         errors.push(abi, "a test has no ABI of its own");
     }
     for attribute in &function.attrs {
-        if attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "test")
-        {
+        if is_test(attribute) {
             errors.push(
                 attribute,
                 "`#[actors_testkit::test]` makes this a test already: leave this attribute out",
@@ -149,9 +145,14 @@ fn check(function: &ItemFn, errors: &mut Errors) {
             "a test gets a kit and nothing else: write `kit: TestKit`",
         ),
         (Some(_), Some(second)) => {
-            errors.push(second, "a test gets a kit and nothing else: leave this out")
+            errors.push(second, "a test gets a kit and nothing else: leave this out");
         }
     }
+}
+
+fn is_test(attribute: &Attribute) -> bool {
+    let name = attribute.path().segments.last();
+    name.is_some_and(|last| last.ident == "test")
 }
 
 fn is_kit(argument: &FnArg) -> bool {

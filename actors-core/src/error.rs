@@ -149,10 +149,17 @@ impl<E: fmt::Display> fmt::Display for AskError<E> {
             Self::Handler(error) => error.fmt(f),
             Self::Panicked(text) => write!(f, "the handler panicked: {text}"),
             Self::Stopped { phase } => write!(f, "the actor has stopped: {phase}"),
-            Self::MailboxFull => f.write_str("the mailbox is full"),
-            Self::NoReply => f.write_str("the reply was dropped"),
+            Self::MailboxFull => {
+                f.write_str("the mailbox is full: try again later, or use `wait_for_room`")
+            }
+            Self::NoReply => {
+                f.write_str("the reply was dropped: each way through the handler must `send` one")
+            }
             Self::Timeout { phase } => write!(f, "no reply in time: {phase}"),
-            Self::Cycle(path) => write!(f, "the ask would wait for itself: {path}"),
+            Self::Cycle(path) => write!(
+                f,
+                "the ask would wait for itself, {path}: use `pipe` for one of its answers"
+            ),
         }
     }
 }
@@ -219,8 +226,8 @@ impl<M> fmt::Debug for TryTellError<M> {
 impl<M> fmt::Display for TryTellError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full(_) => "the mailbox is full",
-            Self::Closed(_) => "the actor has stopped",
+            Self::Full(_) => "the mailbox is full: try again later, or use `enqueue`",
+            Self::Closed(_) => "the actor has stopped, and takes no more messages",
         })
     }
 }
@@ -246,7 +253,7 @@ impl<M> fmt::Debug for EnqueueError<M> {
 
 impl<M> fmt::Display for EnqueueError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the actor has stopped")
+        f.write_str("the actor has stopped, and takes no more messages")
     }
 }
 

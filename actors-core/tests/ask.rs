@@ -192,8 +192,14 @@ fn no_error_of_an_ask_speaks_of_channels() {
             AskError::Stopped { phase: RUNNING },
             "the actor has stopped: the handler had begun",
         ),
-        (AskError::MailboxFull, "the mailbox is full"),
-        (AskError::NoReply, "the reply was dropped"),
+        (
+            AskError::MailboxFull,
+            "the mailbox is full: try again later, or use `wait_for_room`",
+        ),
+        (
+            AskError::NoReply,
+            "the reply was dropped: each way through the handler must `send` one",
+        ),
         (
             AskError::Timeout { phase: QUEUED },
             "no reply in time: the handler did not run",

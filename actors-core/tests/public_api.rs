@@ -233,7 +233,7 @@ fn bare(item: &Item) -> Item {
     match &mut item {
         Item::Const(item) => {
             essential(&mut item.attrs);
-            item.expr = Box::new(parse_quote!(_));
+            *item.expr = parse_quote!(_);
         }
         Item::Enum(item) => {
             essential(&mut item.attrs);

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -51,6 +52,9 @@ pub(crate) struct Cell<M> {
     pub(crate) core: Core,
     pub(super) mail: MailboxCell<M, Notice<M>, Control>,
 }
+
+/// No user code runs under its locks, so a panic that somebody catches has left nothing half done.
+impl<M> RefUnwindSafe for Cell<M> {}
 
 impl<M: Message> Cell<M> {
     pub(super) fn new(core: Core) -> Self {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use crate::error::TryTellError;
@@ -37,6 +38,10 @@ use super::reference::ActorRef;
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
 pub struct Recipient<M>(Arc<dyn Deliver<M>>);
+
+/// Panics of what stands behind it are caught there, and reach nobody who could see what they left.
+impl<M> UnwindSafe for Recipient<M> {}
+impl<M> RefUnwindSafe for Recipient<M> {}
 
 /// What stands behind a [`Recipient`].
 trait Deliver<M>: Send + Sync {

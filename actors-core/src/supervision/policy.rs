@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::error::Error;
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +61,9 @@ struct Decider {
     about: &'static str,
     decide: Arc<Decide>,
 }
+
+/// The panic of a decider is caught where it is called, and reaches nobody who could see what it left.
+impl RefUnwindSafe for Decider {}
 
 type Decide = dyn Fn(&Failure, &ChildInfo) -> Option<Directive> + Send + Sync;
 

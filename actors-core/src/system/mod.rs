@@ -16,6 +16,7 @@ pub(crate) mod waits;
 
 use std::fmt;
 use std::future::Future;
+use std::panic::RefUnwindSafe;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -73,6 +74,9 @@ pub(crate) struct SystemCore {
     shutdown: Shutdown,
     ids: AtomicU64,
 }
+
+/// No user code runs under its locks, so a panic that somebody catches has left nothing half done.
+impl RefUnwindSafe for SystemCore {}
 
 /// Who is told what happens.
 pub(crate) struct Events {

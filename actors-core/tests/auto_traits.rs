@@ -38,7 +38,9 @@ impl Lonely {
     async fn try_set(&mut self, count: Cell<u64>) -> Result<Cell<u64>, Refused> {
         std::future::ready(()).await;
         if count.get() == 0 {
-            return Err(Refused(count));
+            let refused = Refused(count);
+            assert_eq!(refused.0.get(), 0);
+            return Err(refused);
         }
         Ok(self.set(count))
     }

@@ -4,7 +4,6 @@
 //! actor, and not one string of the whole path. An [`ActorId`] is never used twice within a system; a path is, as soon as its
 //! name is free again.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -147,30 +146,6 @@ impl Drop for Node {
         while let Some(ActorPath(node)) = parent {
             parent = Arc::into_inner(node).and_then(|mut node| node.parent.take());
         }
-    }
-}
-
-/// A path as the key of its parent's table of children: compared by its last name alone.
-#[derive(Clone, Debug)]
-pub(crate) struct ChildName(pub(crate) ActorPath);
-
-impl Borrow<str> for ChildName {
-    fn borrow(&self) -> &str {
-        self.0.name()
-    }
-}
-
-impl PartialEq for ChildName {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.name() == other.0.name()
-    }
-}
-
-impl Eq for ChildName {}
-
-impl Hash for ChildName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name().hash(state);
     }
 }
 

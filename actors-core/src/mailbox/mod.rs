@@ -30,7 +30,7 @@ mod settings;
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::sync::Mutex;
@@ -137,7 +137,7 @@ pub(crate) struct MailboxCell<M, N, C> {
     /// On while there is something in the control lane that the activation has not looked at.
     attention: AtomicBool,
     /// How many messages the activation has taken as a burst and not begun.
-    taken: AtomicUsize,
+    taken: AtomicU32,
     inner: Mutex<Inner<M, N, C>>,
 }
 
@@ -162,7 +162,7 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
             .map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
         Self {
             attention: AtomicBool::new(false),
-            taken: AtomicUsize::new(0),
+            taken: AtomicU32::new(0),
             inner: Mutex::new(Inner {
                 queue: Queue::new(),
                 waker: None,
@@ -247,7 +247,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// The number of messages that wait to be begun, those of a taken burst included.
     pub(crate) fn depth(&self) -> usize {
-        self.inner.lock().queue.messages() + self.taken.load(Ordering::Relaxed)
+        let queued = self.inner.lock().queue.messages();
+        (queued + self.taken.load(Ordering::Relaxed)) as usize
     }
 
     /// How many messages were ever accepted.
@@ -392,7 +393,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// Takes everything that is queued, for a mailbox that closes.
     pub(crate) fn turn_out(&self) -> VecDeque<Entry<M, N>> {
-        self.inner.lock().queue.take().0
+        self.inner.lock().queue.take()
     }
 
     /// Takes out of the queue each message for which `pick` says so; the order of the rest stays. The closure runs under
@@ -412,7 +413,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 }
 
 impl<M, N: Notice, C> Inner<M, N, C> {
-    fn push(&mut self, message: M, admission: Admission, taken: usize) -> Push<M> {
+    fn push(&mut self, message: M, admission: Admission, taken: u32) -> Push<M> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
         }
@@ -442,13 +443,13 @@ impl<M, N: Notice, C> Inner<M, N, C> {
     }
 
     /// Gives the depth if it has just passed the mark.
-    fn passes_mark(&mut self, taken: usize) -> Option<usize> {
+    fn passes_mark(&mut self, taken: u32) -> Option<usize> {
         let depth = self.queue.messages() + taken;
-        if depth <= self.warn_at as usize {
+        if depth <= self.warn_at {
             return None;
         }
         self.warn_at = u32::MAX;
-        Some(depth)
+        Some(depth as usize)
     }
 
     fn unpark_idle(&mut self) -> Option<Waker> {

@@ -10,7 +10,7 @@ use super::{Entry, Notice};
 pub(crate) type Burst<M, N> = Box<VecDeque<Entry<M, N>>>;
 
 /// The first entry, all others, and the number of messages among those.
-pub(super) type Whole<M, N> = (Entry<M, N>, Option<Burst<M, N>>, usize);
+pub(super) type Whole<M, N> = (Entry<M, N>, Option<Burst<M, N>>, u32);
 
 /// Guarded by the lock of its mailbox. `first` comes before `rest`, and is empty only if `rest` is.
 pub(super) struct Queue<M, N> {
@@ -36,8 +36,9 @@ impl<M, N: Notice> Queue<M, N> {
         usize::from(self.first.is_some()) + self.rest.as_ref().map_or(0, |rest| rest.len())
     }
 
-    pub(super) const fn messages(&self) -> usize {
-        self.messages as usize
+    /// The entries that bring a message.
+    pub(super) const fn messages(&self) -> u32 {
+        self.messages
     }
 
     /// The entries that need room.
@@ -80,15 +81,14 @@ impl<M, N: Notice> Queue<M, N> {
         }
     }
 
-    /// Takes everything, in order, with the number of messages in it.
-    pub(super) fn take(&mut self) -> (VecDeque<Entry<M, N>>, usize) {
+    /// Takes everything, in order.
+    pub(super) fn take(&mut self) -> VecDeque<Entry<M, N>> {
         let mut all = self.rest.take().map(|rest| *rest).unwrap_or_default();
         if let Some(first) = self.first.take() {
             all.push_front(first);
         }
-        let messages = self.messages();
         (self.notices, self.messages) = (0, 0);
-        (all, messages)
+        all
     }
 
     /// Takes the first entry, and all others as a burst with the number of messages in it.
@@ -102,14 +102,14 @@ impl<M, N: Notice> Queue<M, N> {
 
     /// Puts a burst back before everything that has come since.
     pub(super) fn put_back(&mut self, mut burst: Burst<M, N>) {
-        let (since, _) = self.take();
+        let since = self.take();
         burst.extend(since);
         self.refill(burst);
     }
 
     /// Takes out each message for which `pick` says so; the order of the rest stays.
     pub(super) fn extract(&mut self, mut pick: impl FnMut(&M) -> bool) -> Vec<M> {
-        let (all, _) = self.take();
+        let all = self.take();
         let mut picked = Vec::new();
         let mut rest = Burst::default();
         for entry in all {

@@ -3,12 +3,13 @@
 //! Adding, finding and removing a child takes constant time, whatever the number of its siblings. A dying child removes
 //! itself, and only then tells its watchers: a name is free when anyone can know.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::path::ChildName;
 use crate::supervision::StopReason;
 use crate::sync::Mutex;
 
@@ -26,24 +27,45 @@ pub(crate) struct Family(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
-    members: HashMap<ChildName, Arc<dyn Member>>,
+    children: HashSet<Child>,
     closed: bool,
 }
 
+/// A child as an entry of the table: found by its name, which it holds itself.
+struct Child(Arc<dyn Member>);
+
+impl Borrow<str> for Child {
+    fn borrow(&self) -> &str {
+        self.0.core().path.name()
+    }
+}
+
+impl Hash for Child {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Borrow::<str>::borrow(self).hash(state);
+    }
+}
+
+impl PartialEq for Child {
+    fn eq(&self, other: &Self) -> bool {
+        Borrow::<str>::borrow(self) == Borrow::<str>::borrow(other)
+    }
+}
+
+impl Eq for Child {}
+
 impl Family {
     pub(crate) fn add(&self, child: Arc<dyn Member>) -> Result<(), NoRoom> {
-        let name = ChildName(child.core().path.clone());
+        let child = Child(child);
         let mut table = self.0.lock();
         if table.closed {
             return Err(NoRoom::Closed);
         }
-        match table.members.entry(name) {
-            std::collections::hash_map::Entry::Occupied(_) => Err(NoRoom::NameTaken),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(child);
-                Ok(())
-            }
+        if table.children.contains(&child) {
+            return Err(NoRoom::NameTaken);
         }
+        table.children.insert(child);
+        Ok(())
     }
 
     /// Removes the child that `core` belongs to.
@@ -51,35 +73,45 @@ impl Family {
         let mut table = self.0.lock();
         let name = core.path.name();
         let is_it = table
-            .members
+            .children
             .get(name)
-            .is_some_and(|member| member.core().id == core.id);
-        let member = if is_it {
-            table.members.remove(name)
+            .is_some_and(|child| child.0.core().id == core.id);
+        let child = if is_it {
+            table.children.take(name)
         } else {
             None
         };
-        if table.members.len() * 8 < table.members.capacity() {
-            let half = table.members.capacity() / 2;
-            table.members.shrink_to(half);
+        if table.children.len() * 8 < table.children.capacity() {
+            let half = table.children.capacity() / 2;
+            table.children.shrink_to(half);
         }
         drop(table);
-        drop(member);
+        drop(child);
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Arc<dyn Member>> {
-        self.0.lock().members.get(name).cloned()
+        self.0
+            .lock()
+            .children
+            .get(name)
+            .map(|child| Arc::clone(&child.0))
     }
 
     /// All children, in start order.
     pub(crate) fn members(&self) -> Vec<Arc<dyn Member>> {
-        let mut members: Vec<_> = self.0.lock().members.values().cloned().collect();
+        let table = self.0.lock();
+        let mut members: Vec<_> = table
+            .children
+            .iter()
+            .map(|child| Arc::clone(&child.0))
+            .collect();
+        drop(table);
         members.sort_unstable_by_key(|member| member.core().id);
         members
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().members.len()
+        self.0.lock().children.len()
     }
 
     /// Refuses new children from now on.

@@ -457,6 +457,25 @@ impl Rash {
     fn block(&mut self) -> u64 {
         self.back.echo(1).ask().blocking().unwrap()
     }
+
+    #[handler]
+    fn block_in_place(&mut self) -> u64 {
+        tokio::task::block_in_place(|| self.back.echo(1).ask().blocking().unwrap())
+    }
+}
+
+#[test]
+fn blocking_in_a_handler_panics_even_where_its_thread_may_block() {
+    on_two_threads(async |system| {
+        let (back, _) = recorder(&system);
+        let rash = system
+            .spawn_with("rash", back, |back| Rash { back })
+            .unwrap();
+        let Err(AskError::Panicked(text)) = rash.block_in_place().await else {
+            panic!("a handler may not block for an answer");
+        };
+        assert!(text.contains("await the ask instead"), "{text}");
+    });
 }
 
 #[test]

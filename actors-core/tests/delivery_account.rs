@@ -380,6 +380,73 @@ fn the_account_is_exact_after_many_threads_told_asked_dropped_and_stopped() {
     });
 }
 
+/// Holds its thread, and counts its ends.
+struct Holder {
+    ends: Arc<AtomicU64>,
+}
+
+#[actor]
+impl Holder {
+    #[handler]
+    fn hold(&mut self, gate: Gate) {
+        gate.block();
+    }
+
+    /// Waits in the end for what never comes. The handler owns what would wake it, and so could keep itself for ever.
+    #[handler]
+    async fn hold_and_wait(&mut self, gate: Gate, never: Gate) {
+        gate.block();
+        never.pass().await;
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.ends.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Drops a runtime while a handler holds one of its two threads; gives the answer, the ends of the state, and the account.
+fn dropped_while_held(waits: bool) -> (Result<(), AskError>, u64, String) {
+    bounded(move || {
+        let runtime = threaded_runtime();
+        let (ends, gate) = (Arc::new(AtomicU64::new(0)), Gate::new());
+        let (system, mut asked) = runtime.block_on(async {
+            let system = ActorSystem::new("test").unwrap();
+            let holder = system.spawn_with("holder", Arc::clone(&ends), |ends| Holder { ends });
+            let holder = holder.unwrap();
+            let asked = match waits {
+                true => holder.hold_and_wait(gate.clone(), Gate::new()).ask(),
+                false => holder.hold(gate.clone()).ask(),
+            };
+            (system, asked)
+        });
+        runtime.block_on(async { assert!(futures::poll!(&mut asked).is_pending()) });
+        futures::executor::block_on(gate.reached(1));
+        let dropping = std::thread::spawn(move || drop(runtime));
+        while !system.is_shutting_down() {
+            std::thread::yield_now();
+        }
+        gate.open();
+        dropping.join().unwrap();
+        let answer = futures::executor::block_on(asked);
+        (answer, ends.load(Ordering::Relaxed), account(&system))
+    })
+}
+
+#[test]
+fn an_actor_that_runs_while_its_runtime_is_dropped_ends_when_its_code_returns() {
+    let handled = "1 accepted, 1 handled".to_owned();
+    assert_eq!(dropped_while_held(false), (Ok(()), 1, handled));
+    let (stopped, cut) = (
+        AskError::Stopped {
+            phase: Phase::Running,
+        },
+        "1 accepted, 1 failed".to_owned(),
+    );
+    assert_eq!(dropped_while_held(true), (Err(stopped), 1, cut));
+}
+
 #[test]
 fn a_runtime_that_is_dropped_leaves_nothing_unaccounted_for() {
     for make in [virtual_runtime, threaded_runtime] {

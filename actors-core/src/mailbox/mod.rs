@@ -10,6 +10,9 @@
 //! | awaiting | parked in the midst of user code | queues, wakes nobody     | takes the waker, wakes     |
 //! | gone     | ended, or never to run again     | is refused               | is kept, changes nothing   |
 //!
+//! An activation that is gone while it runs cannot park: it is woken at once, and whoever runs it drops it (the workers are
+//! closed by then).
+//!
 //! Why no wake-up is lost: the activation parks (idle, awaiting) only under the lock, and only after it has seen there
 //! that the queue is empty (idle) and the attention flag is off. A push or signal that comes before is seen, one that comes
 //! after finds the waker.
@@ -347,10 +350,10 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if let Some(waker) = park {
             // A burst is over: its memory goes back, so that an idle actor is small.
             let emptied = (inner.queue.shrink(), burst.take());
-            inner.park = Park::Idle;
-            inner.waker = Some(waker.clone());
+            let old = inner.park(Park::Idle, waker);
             drop(inner);
             drop(emptied);
+            old.into_iter().for_each(Waker::wake);
         }
         Take::Parked
     }
@@ -362,13 +365,9 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if self.attention.load(Ordering::Relaxed) {
             return false;
         }
-        if inner.park == Park::Gone {
-            return true;
-        }
-        inner.park = Park::Awaiting;
-        let old = inner.waker.replace(waker.clone());
+        let gone = inner.park(Park::Awaiting, waker);
         drop(inner);
-        drop(old);
+        gone.into_iter().for_each(Waker::wake);
         true
     }
 
@@ -450,6 +449,18 @@ impl<M, N: Notice, C> Inner<M, N, C> {
         }
         self.warn_at = u32::MAX;
         Some(depth as usize)
+    }
+
+    /// Parks the activation, which runs and so has no waker in here. When it is gone, its waker comes back, to be woken: a
+    /// task that parked then would be reached by nobody, and perhaps hold itself for ever.
+    #[must_use]
+    fn park(&mut self, park: Park, waker: &Waker) -> Option<Waker> {
+        if self.park == Park::Gone {
+            return Some(waker.clone());
+        }
+        self.park = park;
+        self.waker = Some(waker.clone());
+        None
     }
 
     fn unpark_idle(&mut self) -> Option<Waker> {

@@ -1,5 +1,7 @@
 //! Nothing is lost silently: every message is counted where it ends, and what nobody handles is a dead letter (D4).
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 mod common;
 
 use std::sync::Arc;

@@ -48,10 +48,14 @@ pin_project! {
 /// for everybody else all the same.
 pub(super) fn activate<A: Actor>(mut life: Life<A>) -> impl Future<Output = ()> + Send {
     let me = Some(Arc::clone(&life.cell) as Arc<dyn Identity>);
-    // One block, and no function that takes the life: the state of an idle actor would hold what it takes twice.
+    // One block, no function that takes the life, and one place for the incarnation that is never taken apart while it is
+    // served: the state of an idle actor would hold what was moved twice.
     let life = async move {
-        while let Some(mut born) = Box::pin(life.start()).await {
-            let exit = life.serve(&mut born).await;
+        loop {
+            let mut place = Box::pin(life.start()).await;
+            let Some(born) = &mut place else { break };
+            let exit = life.serve(born).await;
+            let Some(born) = place.take() else { break };
             if !Box::pin(life.wind_down(born, exit)).await {
                 break;
             }

@@ -384,3 +384,70 @@ impl ActorSystem {
         Reserved::new(Nest::top(self), name.as_ref())
     }
 }
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::super::Message;
+    use super::super::context::ActorContext;
+    use super::super::flow::Flow;
+    use super::super::reply::{ReplyTo, WayBack};
+    use super::*;
+
+    struct Counter {
+        sum: u64,
+    }
+
+    type Add = (u64, ReplyTo<u64>);
+
+    impl Message for Add {
+        fn variant(&self) -> &'static str {
+            "Add"
+        }
+
+        fn way_back(&self) -> Option<&dyn WayBack> {
+            self.1.way_back()
+        }
+    }
+
+    impl Actor for Counter {
+        type Msg = Add;
+        type Ref = ActorRef<Self>;
+
+        fn receive<'a>(
+            &'a mut self,
+            (number, reply): Add,
+            _: &'a mut ActorContext<Self>,
+        ) -> Flow<'a> {
+            self.sum += number;
+            reply.send(self.sum);
+            Flow::done()
+        }
+    }
+
+    /// The sizes of what is kept of an idle actor: its cell, and the future in its task.
+    fn sizes() -> (usize, usize) {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let _context = runtime.enter();
+        let system = ActorSystem::new("test").unwrap();
+        let nest = Nest::top(&system);
+        let options = Arc::clone(&nest.system.settings.options);
+        let cell = nest.assemble::<Counter>(None, options).unwrap();
+        let life = Life::new(
+            Arc::clone(&cell),
+            source(|| Counter { sum: 0 }),
+            Supervision::default(),
+        );
+        (size_of_val(&*cell), size_of_val(&activate(life)))
+    }
+
+    #[test]
+    fn an_idle_actor_is_small() {
+        let (cell, activation) = sizes();
+        assert!(
+            cell <= 256 && activation <= 240,
+            "the cell takes {cell} bytes, the activation {activation}: what an idle actor does not use is to be made when it is needed"
+        );
+    }
+}

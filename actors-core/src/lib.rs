@@ -99,8 +99,9 @@ pub use time_units::{ms, secs, within};
 pub mod prelude {
     pub use crate::{
         Actor, ActorContext, ActorPath, ActorRef, ActorSystem, AskError, Backoff, Budget,
-        ChildInfo, Directive, Failure, FailureOrigin, FailureReport, Handle, Mailbox, Overflow,
-        Phase, Recipient, ReplyTo, StopReason, Supervision, Terminated, actor, handler, ms,
+        BuildError, ChildInfo, DeadLetter, Directive, EnqueueError, Failure, FailureOrigin,
+        FailureReport, Handle, LifecycleEvent, LookupError, Mailbox, Overflow, Phase, Recipient,
+        ReplyTo, SpawnError, StopReason, Supervision, Terminated, TryTellError, actor, handler, ms,
         on_restart, on_start, on_stop, on_terminated, secs, within,
     };
 }

@@ -302,7 +302,7 @@ fn a_shutdown_acts_at_the_call_and_happens_once() {
         let error = system
             .spawn("late", Script::new("late", &log).factory())
             .unwrap_err();
-        assert_eq!(error, actors_core::SpawnError::ShuttingDown);
+        assert_eq!(error, SpawnError::ShuttingDown);
         let (one, two) = tokio::join!(system.shutdown(), system.stopped());
         assert_eq!((one.total(), two.total()), (1, 1));
         assert!(puppet.is_stopped());

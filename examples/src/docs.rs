@@ -12,4 +12,5 @@ macro_rules! pages {
 pages! {
     readme = "../../README.md",
     getting_started = "../../docs/getting-started.md",
+    testing = "../../docs/testing.md",
 }

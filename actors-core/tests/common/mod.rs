@@ -119,9 +119,14 @@ impl Gate {
         self.0.open.send_replace(true);
     }
 
+    /// Says that somebody has come, who does not wait.
+    pub(crate) fn arrive(&self) {
+        self.0.reached.send_modify(|count| *count += 1);
+    }
+
     /// Waits until it is open.
     pub(crate) async fn pass(&self) {
-        self.0.reached.send_modify(|count| *count += 1);
+        self.arrive();
         self.0
             .open
             .subscribe()

@@ -118,7 +118,7 @@ impl Workers {
     /// Makes `count` workers; the caller spawns each of them on Tokio.
     ///
     /// `lost` runs at most once: when a worker is dropped before [`close`](Self::close), because its runtime went away. The
-    /// workers are closed by then.
+    /// workers close right after.
     pub(crate) fn new(
         count: NonZeroUsize,
         lost: impl FnOnce() + Send + 'static,
@@ -178,13 +178,14 @@ impl Workers {
         self.idle.is_closed()
     }
 
-    /// A worker went away before its time: closes, and tells whoever made the workers.
+    /// A worker went away before its time: tells whoever made the workers, so that they know before the first actor is
+    /// dropped for it, and closes.
     fn lose(&self) {
         let lost = self.lost.lock().take();
-        self.close();
         if let Some(lost) = lost {
             guarded("the report of a lost runtime", lost);
         }
+        self.close();
     }
 
     /// Pushes from outside of a turn of these workers, and sees that somebody comes for it.

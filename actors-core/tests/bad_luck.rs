@@ -10,7 +10,7 @@ use actors_core::prelude::*;
 use actors_core::{BuildError, NameError, ShutdownCause, SpawnError};
 use common::bomb::{Bomb, Counted, Drops};
 use common::puppet::{Puppet, PuppetRef, Script};
-use common::{Gate, Log, paused, settle, system, threads, turned_out};
+use common::{Gate, Log, beside, paused, settle, system, threads, turned_out};
 use futures::executor::block_on;
 use futures::task::noop_waker;
 use tokio::runtime::{Builder, Runtime};
@@ -215,7 +215,7 @@ fn a_factory_that_always_panics_ends_its_actor_and_nothing_else() {
         let puppet = system
             .spawn("a", || -> Puppet { panic!("no state") })
             .unwrap();
-        let asked = tokio::spawn(puppet.note("x").ask());
+        let asked = beside(puppet.note("x").ask());
         assert!(
             matches!(puppet.stopped().await, StopReason::RestartLimit(failure) if failure.text() == "no state")
         );
@@ -234,7 +234,10 @@ fn poll_pending(future: &mut (impl Future + Unpin)) {
 }
 
 fn one_thread() -> Runtime {
-    Builder::new_current_thread().enable_time().build().unwrap()
+    Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime")
 }
 
 /// Counts its drops, and may hold what panics when it is dropped.
@@ -276,7 +279,7 @@ fn held(system: &ActorSystem, name: &str, states: &Drops, bombs: Option<&Drops>)
             _counted: states.counted(),
             _bomb: bombs.as_ref().map(Drops::bomb),
         })
-        .unwrap()
+        .expect("a fresh name")
 }
 
 /// Drops a runtime under an idle actor, one that awaits with three asks in its queue, one that waits for a thread, and one
@@ -550,15 +553,15 @@ fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new()
         .stack_size(256 * 1024)
         .spawn(test)
-        .unwrap();
-    thread.join().unwrap();
+        .expect("a thread");
+    thread.join().expect("the test passes");
 }
 
 async fn chain(system: &ActorSystem, drops: &Drops) -> LinkRef {
     let bottom = Gate::new();
     let root = system
         .spawn("root", Link::make(MANY - 1, drops, &bottom))
-        .unwrap();
+        .expect("a fresh name");
     bottom.reached(1).await;
     root
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actors_core::prelude::*;
 use common::puppet::{Oops, PuppetRef, Script};
-use common::{Log, pass, paused, settle, system, turned_out};
+use common::{Log, beside, pass, paused, settle, system, turned_out};
 use tokio::time::Instant;
 
 /// A policy without a wait between restarts.
@@ -199,7 +199,12 @@ async fn waits(puppet: &PuppetRef, count: usize) -> Vec<Duration> {
     for _ in 0..count {
         let before = Instant::now();
         puppet.crash("boom").tell();
-        puppet.note("x").ask().timeout(Duration::MAX).await.unwrap();
+        puppet
+            .note("x")
+            .ask()
+            .timeout(Duration::MAX)
+            .await
+            .expect("it restarts");
         waits.push(before.elapsed());
     }
     waits
@@ -307,7 +312,7 @@ fn a_stop_or_a_kill_ends_the_wait_for_a_restart_at_once() {
         paused(async {
             let (system, log) = (system(), Log::default());
             let puppet = backing_off(&system, &log).await;
-            let queued = tokio::spawn(puppet.note("x").ask());
+            let queued = beside(puppet.note("x").ask());
             settle().await;
             let before = Instant::now();
             let reason = if kill { puppet.kill() } else { puppet.stop() }.await;

@@ -5,7 +5,7 @@ mod common;
 use actors_core::ShutdownCause;
 use actors_core::prelude::*;
 use common::puppet::{Oops, Puppet, PuppetRef, Script};
-use common::{Gate, Log, panicked, paused, settle, system};
+use common::{Gate, Log, beside, panicked, paused, settle, system};
 use tokio::time::Instant;
 
 /// An actor whose type says how it judges the failures of its children.
@@ -148,7 +148,7 @@ fn an_escalation_waits_for_the_running_handler_of_the_parent() {
             .adopt_with(Script::new("c", &log), Supervision::escalate())
             .await
             .unwrap();
-        let held = tokio::spawn(parent.hold(gate.clone()).ask());
+        let held = beside(parent.hold(gate.clone()).ask());
         gate.reached(1).await;
         child.crash("boom").tell();
         settle().await;

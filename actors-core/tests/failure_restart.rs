@@ -81,7 +81,7 @@ async fn pipe_late(puppet: &PuppetRef, gate: &Gate) {
             PuppetRef::note,
         );
     };
-    puppet.act(Box::new(pipe)).await.unwrap();
+    puppet.act(Box::new(pipe)).await.expect("the actor lives");
 }
 
 #[test]

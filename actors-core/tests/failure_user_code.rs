@@ -7,7 +7,7 @@ use std::fmt;
 use actors_core::LifecycleEvent;
 use actors_core::prelude::*;
 use common::bomb::{Bomb, Drops};
-use common::{Gate, paused, settle, system};
+use common::{Gate, beside, paused, settle, system};
 
 /// Its state and its messages may hold what panics when it is dropped.
 #[derive(Default)]
@@ -136,7 +136,7 @@ async fn all_is_well(system: &ActorSystem, actor: Option<&FragileRef>) {
     assert_eq!(
         system
             .spawn_anonymous(Fragile::default)
-            .unwrap()
+            .expect("the system lives")
             .count()
             .await,
         Ok(1)
@@ -268,7 +268,7 @@ fn a_future_whose_destructor_panics_when_it_is_cut_does_not_keep_the_actor_from_
     paused(async {
         let (system, drops, gate) = (system(), Drops::default(), Gate::new());
         let actor = system.spawn("a", Fragile::default).unwrap();
-        let ask = tokio::spawn(actor.hold_with(gate.clone(), drops.bomb()).ask());
+        let ask = beside(actor.hold_with(gate.clone(), drops.bomb()).ask());
         gate.reached(1).await;
         assert_eq!(actor.kill().await, StopReason::Killed);
         assert_eq!(

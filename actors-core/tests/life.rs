@@ -5,7 +5,7 @@ mod common;
 use actors_core::LifecycleEvent;
 use actors_core::prelude::*;
 use common::puppet::{Oops, Puppet, PuppetRef, Script};
-use common::{Gate, Log, paused, settle, system, turned_out};
+use common::{Gate, Log, beside, paused, settle, system, turned_out};
 use tokio::time::Instant;
 
 #[test]
@@ -48,10 +48,10 @@ async fn scene() -> Scene {
         .children([Script::new("c", &log)])
         .spawn(&system);
     let watcher = Script::new("w", &log).spawn(&system);
-    watcher.watch_over(puppet.clone()).await.unwrap();
-    let held = tokio::spawn(puppet.hold(gate.clone()).ask());
+    watcher.watch_over(puppet.clone()).await.expect("it lives");
+    let held = beside(puppet.hold(gate.clone()).ask());
     gate.reached(1).await;
-    let asked = tokio::spawn(puppet.note("asked").ask());
+    let asked = beside(puppet.note("asked").ask());
     settle().await;
     puppet.note("told").tell();
     log.take();
@@ -117,8 +117,8 @@ fn a_sender_that_waits_for_room_is_told_of_the_stop_mid_await() {
         puppet.hold(gate.clone()).tell();
         gate.reached(1).await;
         puppet.note("fills it").tell();
-        let waiting = tokio::spawn(puppet.note("waits").enqueue());
-        let asking = tokio::spawn(puppet.note("asks").ask().wait_for_room());
+        let waiting = beside(puppet.note("waits").enqueue());
+        let asking = beside(puppet.note("asks").ask().wait_for_room());
         settle().await;
         assert!(!waiting.is_finished() && !asking.is_finished());
         let end = puppet.stop();
@@ -336,7 +336,7 @@ fn a_stop_during_on_restart_beats_the_restart_and_adds_no_second_hook() {
             .spawn(&system);
         puppet.crash("boom").tell();
         gate.reached(1).await;
-        let asked = tokio::spawn(puppet.note("x").ask());
+        let asked = beside(puppet.note("x").ask());
         settle().await;
         let end = puppet.stop();
         assert_eq!(asked.await.unwrap(), Err(turned_out()));

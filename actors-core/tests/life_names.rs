@@ -5,7 +5,7 @@ mod common;
 use actors_core::prelude::*;
 use actors_core::{ActorState, LookupError, SpawnError};
 use common::puppet::{Puppet, PuppetRef, Script};
-use common::{Gate, Log, pass, paused, settle, system, threads};
+use common::{Gate, Log, beside, pass, paused, settle, system, threads};
 
 /// An actor of another type.
 struct Other;
@@ -16,7 +16,7 @@ impl Other {
     fn work(&mut self) {}
 }
 
-fn is_taken<T>(result: Result<T, SpawnError>) -> bool {
+fn is_taken<T>(result: &Result<T, SpawnError>) -> bool {
     matches!(result, Err(SpawnError::NameTaken { .. }))
 }
 
@@ -26,9 +26,9 @@ fn a_name_is_unique_among_siblings_and_only_there() {
         let (system, log) = (system(), Log::default());
         let script = Script::new("a", &log);
         let parent = script.spawn(&system);
-        assert!(is_taken(system.spawn("a", script.factory())));
+        assert!(is_taken(&system.spawn("a", script.factory())));
         // Whatever the type.
-        assert!(is_taken(system.spawn("a", || Other)));
+        assert!(is_taken(&system.spawn("a", || Other)));
         let child = parent.adopt(script.clone()).await.unwrap();
         let grandchild = child.adopt(script).await.unwrap();
         assert_eq!(grandchild.actor_path().to_string(), "/test/a/a/a");
@@ -57,12 +57,12 @@ fn a_name_stays_taken_through_restarts_back_off_and_stopping() {
         puppet.crash("boom").tell();
         pass(ms(500)).await;
         assert_eq!(puppet.actor_state(), ActorState::Restarting);
-        assert!(is_taken(system.spawn("a", script.factory())));
+        assert!(is_taken(&system.spawn("a", script.factory())));
         pass(ms(500)).await;
-        assert!(is_taken(system.spawn("a", script.factory())));
+        assert!(is_taken(&system.spawn("a", script.factory())));
         let end = puppet.stop();
         gate.reached(1).await;
-        assert!(is_taken(system.spawn("a", script.factory())));
+        assert!(is_taken(&system.spawn("a", script.factory())));
         gate.open();
         end.await;
         assert!(system.spawn("a", script.factory()).is_ok());
@@ -260,7 +260,7 @@ fn a_dropped_reservation_frees_the_name_and_turns_its_messages_out() {
         let reserved = system.reserve::<Puppet>("a").unwrap();
         let reference = reserved.reference();
         reference.note("early").tell();
-        let asked = tokio::spawn(reference.note("asked").ask());
+        let asked = beside(reference.note("asked").ask());
         settle().await;
         drop(reserved);
         assert_eq!(letters.next().await.unwrap().variant, "Note");

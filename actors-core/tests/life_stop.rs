@@ -5,7 +5,7 @@ mod common;
 use actors_core::prelude::*;
 use common::bomb::Drops;
 use common::puppet::{Puppet, PuppetRef, Script};
-use common::{Gate, Log, pass, paused, settle, system, threads, turned_out, until};
+use common::{Gate, Log, beside, pass, paused, settle, system, threads, turned_out, until};
 use tokio::time::Instant;
 
 /// An actor that waits at a gate in a handler, with two notes in its queue.
@@ -195,7 +195,7 @@ fn a_drain_at_its_deadline_becomes_a_stop_with_a_deadline_of_its_own() {
     paused(async {
         let (system, log, gate) = (system(), Log::default(), Gate::new());
         let puppet = held(&system, &log, &gate).await;
-        let asked = tokio::spawn(puppet.note("asked").ask().timeout(secs(60)));
+        let asked = beside(puppet.note("asked").ask().timeout(secs(60)));
         settle().await;
         let before = Instant::now();
         let end = puppet.drain_within(secs(1));
@@ -312,7 +312,7 @@ fn a_handler_that_holds_its_thread_is_abandoned() {
             .children([Script::new("c", &log)])
             .spawn(&system);
         watcher.watch_over(puppet.clone()).await.unwrap();
-        let blocked = tokio::spawn(puppet.block(gate.clone()).ask());
+        let blocked = beside(puppet.block(gate.clone()).ask());
         gate.reached(1).await;
         puppet.note("x").tell();
         let reason = puppet.stop_within(ms(5)).await;

@@ -4,15 +4,15 @@ mod common;
 
 use actors_core::prelude::*;
 use common::puppet::{Puppet, PuppetRef, Script};
-use common::{Gate, Log, paused, settle, system, threads};
+use common::{Gate, Log, beside, paused, settle, system, threads};
 
 /// A watcher `w` of an actor `b`, and their log.
 async fn pair(system: &ActorSystem) -> (PuppetRef, PuppetRef, Log) {
     let log = Log::default();
     let watcher = Script::new("w", &log).spawn(system);
     let other = Script::new("b", &log).spawn(system);
-    watcher.watch_over(other.clone()).await.unwrap();
-    other.note("lives").await.unwrap();
+    watcher.watch_over(other.clone()).await.expect("it lives");
+    other.note("lives").await.expect("it lives");
     log.take();
     (watcher, other, log)
 }
@@ -178,7 +178,7 @@ fn whoever_holds_a_reference_can_wait_for_the_end() {
     paused(async {
         let system = system();
         let (_watcher, other, _log) = pair(&system).await;
-        let waiting: Vec<_> = (0..3).map(|_| tokio::spawn(other.stopped())).collect();
+        let waiting: Vec<_> = (0..3).map(|_| beside(other.stopped())).collect();
         settle().await;
         drop(other.stopped());
         drop(other.stop());

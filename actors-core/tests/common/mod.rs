@@ -62,6 +62,17 @@ pub(crate) async fn settle() {
     }
 }
 
+/// Runs a future beside the test.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test is a user here, and no part of the runtime"
+)]
+pub(crate) fn beside<T: Send + 'static>(
+    future: impl Future<Output = T> + Send + 'static,
+) -> tokio::task::JoinHandle<T> {
+    tokio::spawn(future)
+}
+
 /// Waits in real time until something holds, without sleeping: for tests on [`threads`].
 pub(crate) async fn until(holds: impl Fn() -> bool) {
     while !holds() {

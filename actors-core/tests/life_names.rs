@@ -223,7 +223,7 @@ fn messages_wait_for_an_actor_whose_name_is_reserved() {
         let reference = reserved.reference();
         reference.note("early").tell();
         assert!(is_taken(
-            system.spawn("a", Script::new("a", &log).factory())
+            &system.spawn("a", Script::new("a", &log).factory())
         ));
         assert_eq!(system.lookup::<Puppet>("a").unwrap(), reference);
         settle().await;

@@ -234,6 +234,43 @@ fn a_restart_waits_for_the_handler_of_the_old_incarnation() {
 }
 
 #[test]
+fn a_failure_beside_an_old_incarnation_never_fails_a_new_one() {
+    paused(async {
+        let (system, log, gate) = (system(), Log::default(), Gate::new());
+        let puppet = Script::new("a", &log).spawn(&system);
+        let late = Gate::new();
+        let fails = late.clone();
+        let pipe = move |ctx: &mut ActorContext<Puppet>| {
+            ctx.pipe(
+                async move {
+                    fails.pass().await;
+                    panic!("beside")
+                },
+                |me: &PuppetRef, never: &'static str| me.note(never),
+            );
+        };
+        puppet.act(Box::new(pipe)).await.unwrap();
+        let waits = gate.clone();
+        let fail = async move {
+            waits.pass().await;
+            panic!("itself")
+        };
+        puppet.wait_for(Box::pin(fail)).tell();
+        gate.reached(1).await;
+        late.open();
+        settle().await;
+        gate.open();
+        assert_eq!(puppet.note("x").await, Ok(1));
+        settle().await;
+        assert_eq!(puppet.note("x").await, Ok(2));
+        assert_eq!(
+            (log.count("a on_restart: itself"), log.count("a made")),
+            (1, 2)
+        );
+    });
+}
+
+#[test]
 fn the_children_of_an_old_incarnation_are_gone_and_their_names_free() {
     paused(async {
         let (system, log) = (system(), Log::default());

@@ -46,7 +46,7 @@ fn spawn(system: &ActorSystem, counts: &(Arc<AtomicUsize>, Arc<AtomicUsize>)) ->
         polls: Arc::clone(&polls),
         drops: Arc::clone(&drops),
     };
-    system.spawn_anonymous(factory).unwrap()
+    system.spawn_anonymous(factory).expect("the system is up")
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn runtimes() -> [Runtime; 2] {
         .worker_threads(2)
         .enable_time()
         .build();
-    [one.unwrap(), two.unwrap()]
+    [one, two].map(|runtime| runtime.expect("a runtime"))
 }
 
 #[test]

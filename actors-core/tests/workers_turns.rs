@@ -253,10 +253,10 @@ struct Receiver {
 
 #[actor]
 impl Receiver {
-    /// Takes 4 of the 128 units that Tokio gives to a poll, so that they run out at the end of a turn.
+    /// Takes 32 of the 128 units that Tokio gives to a poll, so that they run out at the end of a turn.
     #[handler]
     async fn receive(&mut self, mut from: mpsc::UnboundedReceiver<u32>) {
-        for _ in 0..4 {
+        for _ in 0..32 {
             poll_fn(|cx| {
                 let polled = from.poll_recv(cx);
                 if polled.is_pending() {
@@ -281,7 +281,7 @@ fn what_is_ready_is_ready_for_each_of_many_actors_in_one_poll() {
                     refused: refused.clone(),
                 });
                 let (sender, from) = mpsc::unbounded_channel();
-                (0..4).for_each(|number| sender.send(number).unwrap());
+                (0..32).for_each(|number| sender.send(number).unwrap());
                 receiver.unwrap().receive(from).ask()
             });
             for answer in futures::future::join_all(asks.collect::<Vec<_>>()).await {

@@ -218,9 +218,9 @@ impl Patient {
     async fn wait(&mut self) {
         poll_fn(|_| {
             self.polls.add();
-            Poll::Pending
+            Poll::<()>::Pending
         })
-        .await
+        .await;
     }
 
     #[handler]

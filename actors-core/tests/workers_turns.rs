@@ -17,8 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 
 use common::recorder::recorder;
-use common::settle;
-use common::world::{beside, bounded, in_virtual_time, threaded_runtime};
+use common::world::{beside, bounded, threaded_runtime};
 
 /// Counts the turns of those who share it.
 #[derive(Clone, Default)]
@@ -205,44 +204,6 @@ fn a_sleep_of_1_ms_beside_saturated_actors_takes_less_than_5_ms() {
             );
         });
     }
-}
-
-/// Waits in a handler for what never comes, and counts how often it is polled.
-struct Patient {
-    polls: Turns,
-}
-
-#[actor]
-impl Patient {
-    #[handler]
-    async fn wait(&mut self) {
-        poll_fn(|_| {
-            self.polls.add();
-            Poll::<()>::Pending
-        })
-        .await;
-    }
-
-    #[handler]
-    fn note(&mut self) {}
-}
-
-#[test]
-fn ten_thousand_tells_to_an_actor_whose_handler_waits_cause_no_poll() {
-    in_virtual_time(async |system| {
-        let polls = Turns::default();
-        let patient = system.spawn_with("patient", polls.clone(), |polls| Patient { polls });
-        let patient = patient.unwrap();
-        patient.wait().tell();
-        settle().await;
-        assert_eq!(polls.count(), 1);
-        for _ in 0..100 {
-            (0..100).for_each(|_| patient.note().tell());
-            settle().await;
-        }
-        assert_eq!(polls.count(), 1);
-        patient.kill().await;
-    });
 }
 
 /// Receives from a channel of Tokio in which something is.

@@ -1,7 +1,5 @@
 //! Threads that are held: what becomes of the other actors (W).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 mod common;
 
 use std::sync::Arc;

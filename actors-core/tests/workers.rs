@@ -1,7 +1,5 @@
 //! Promises W, as far as an actor sees them: what a handler that waits is polled for, and what is left of a runtime.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 mod common;
 
 use std::future::{Future, poll_fn};

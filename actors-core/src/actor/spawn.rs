@@ -385,7 +385,7 @@ impl ActorSystem {
     }
 }
 
-#[cfg(all(test, target_pointer_width = "64"))]
+#[cfg(test)]
 mod tests {
     use tokio::runtime::Builder;
 

@@ -71,10 +71,11 @@ impl<L: Future<Output = ()>> Future for Turns<L> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        if let Some(me) = this.me {
-            me.count_poll();
-        }
-        turn::in_turn(this.me, || this.life.poll(cx))
+        let count = |me: &Option<Arc<dyn Identity>>| me.iter().for_each(|me| me.count_poll());
+        count(this.me);
+        let poll = turn::in_turn(this.me, || this.life.poll(cx));
+        count(this.me);
+        poll
     }
 }
 

@@ -189,6 +189,11 @@ impl<M: Message> Cell<M> {
 
     /// Turns out all entries: asks fail, tells become dead letters. Each was accepted, so each is counted as dead.
     pub(super) fn turn_out_all(&self, entries: VecDeque<Queued<M>>) {
+        let reason = if self.core.system.is_gone() {
+            DeadLetterReason::SystemGone
+        } else {
+            DeadLetterReason::Stopped
+        };
         for entry in entries {
             let message = match entry {
                 Entry::Message(message) => message,
@@ -198,12 +203,7 @@ impl<M: Message> Cell<M> {
                 },
             };
             add(&self.core.system.counters.dead, 1);
-            self.turn_away(
-                message,
-                DeadLetterReason::Stopped,
-                &AskFailure::Stopped(Phase::Queued),
-                None,
-            );
+            self.turn_away(message, reason, &AskFailure::Stopped(Phase::Queued), None);
         }
     }
 

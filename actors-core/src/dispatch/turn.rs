@@ -18,7 +18,7 @@ use crate::path::{ActorId, ActorPath};
 pub(crate) trait Identity: Send + Sync {
     fn id(&self) -> ActorId;
     fn path(&self) -> &ActorPath;
-    /// Counts one more poll of its activation.
+    /// Counts the begin or the end of a poll of its activation.
     fn count_poll(&self);
     /// The address of its system, to be compared and nothing else.
     fn system(&self) -> *const ();

@@ -19,7 +19,7 @@ use crate::sync::Mutex;
 use super::counters::add;
 use super::end::{End, Terminated};
 use super::family::Family;
-use super::{GRACE, SystemCore};
+use super::{GRACE, LONG_GRACE, SystemCore};
 
 /// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
 #[derive(Debug)]
@@ -152,7 +152,8 @@ pub(crate) struct Core {
     handler: Mutex<Option<&'static str>>,
     /// Counts strong references of users, when [`Options::counted`].
     pub(crate) references: AtomicU32,
-    /// Grows with each poll of the activation: whoever sees the same number twice has seen it stuck or unscheduled.
+    /// Grows when a poll of the activation begins and when it ends: odd while its code is on a thread. Whoever sees the
+    /// same number twice has seen it stuck or unscheduled.
     polls: AtomicU32,
     restarts: AtomicU32,
     handled: AtomicU64,
@@ -262,7 +263,7 @@ impl Core {
         self.handled.store(self.handled() + 1, Ordering::Relaxed);
     }
 
-    /// Counts one more poll. Only the activation writes.
+    /// Counts the begin or the end of a poll. Only the activation writes.
     pub(crate) fn count_poll(&self) {
         self.polls.store(
             self.polls.load(Ordering::Relaxed).wrapping_add(1),
@@ -387,23 +388,28 @@ impl dyn Member {
         self.core().polls.load(Ordering::Relaxed)
     }
 
-    /// Abandons the actor if it is still in the poll that it was in when it was cut: its code holds a thread.
-    fn abandon_if_stuck(&self, poll: u32) {
+    /// Abandons the actor if its code has held a thread since `poll` began, or if no thread has come for it for long.
+    fn abandon_if_stuck(&self, poll: u32, waited_long: bool) {
         let core = self.core();
-        let stuck = self.is_active() && core.polls.load(Ordering::Relaxed) == poll;
-        if !stuck || core.is_over() {
+        let is_in_poll = !poll.is_multiple_of(2);
+        let same = self.is_active() && core.polls.load(Ordering::Relaxed) == poll;
+        if !same || !(is_in_poll || waited_long) || core.is_over() {
             return;
         }
         // Ordering: pairs with the load in `is_abandoned`.
         core.abandoned.store(true, Ordering::Release);
         if let Some(family) = core.existing_family() {
             family.close();
+            let deadline = Some(core.system.clock.now());
             for child in family.members() {
                 child.order(&Ending {
                     kind: EndKind::Kill,
                     reason: StopReason::ParentStopped,
-                    deadline: None,
+                    deadline,
                 });
+                core.system
+                    .run(child.core().id, see_to_the_end(child))
+                    .detach();
             }
         }
         if core.state() == ActorState::Busy {
@@ -485,7 +491,8 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
         if ends_before(&member, patience).await {
             return;
         }
-        member.abandon_if_stuck(poll);
+        let waited_long = system.clock.now().duration_since(deadline) >= LONG_GRACE;
+        member.abandon_if_stuck(poll, waited_long);
     }
 }
 

@@ -51,6 +51,9 @@ use waits::Waits;
 /// How long after its cut an actor that holds a thread is abandoned.
 pub(crate) const GRACE: Duration = Duration::from_millis(5);
 
+/// How long after its deadline an actor is abandoned that waits for a thread and gets none.
+pub(crate) const LONG_GRACE: Duration = Duration::from_secs(1);
+
 /// The room of a subscription to events or dead letters, unless said otherwise.
 const SUBSCRIPTION: usize = 1_024;
 
@@ -115,6 +118,11 @@ impl SystemCore {
         ActorId::new(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
+    /// Says whether no actor will ever run again.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.workers.is_closed()
+    }
+
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutdown.has_begun()
     }
@@ -159,7 +167,7 @@ impl SystemCore {
             system.close(system.clock.now() - began);
         })
         .detach();
-        if self.workers.is_closed() {
+        if self.is_gone() {
             self.close(Duration::ZERO);
         }
     }

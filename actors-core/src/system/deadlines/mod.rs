@@ -1,0 +1,357 @@
+//! Everything in a system that waits for a point in time, behind one Tokio timer.
+//!
+//! A [`Sleep`] is an entry in an ordered queue; the [`Timekeeper`], one Tokio task a system, holds
+//! the only Tokio timer, set to the earliest entry. Thousands of asks therefore cost the runtime
+//! one timer, and a sleep can be polled on any thread and by any executor.
+//!
+//! # Guarantees
+//!
+//! - A sleep is never early by [`Clock::now`], and at most a millisecond late while the runtime is
+//!   not overloaded (Tokio rounds up to whole milliseconds). Under paused time it is exact to that
+//!   millisecond.
+//! - Sleeps wake in the order of their instants, those of one instant in the order of their first
+//!   polls.
+//! - There is no periodic tick. While nothing is pending no Tokio timer exists on a runtime whose
+//!   time can be paused, where a leftover would let time jump. On other runtimes the timer of the
+//!   last sleep may fire once more, for nothing: cancelling it would wake a thread after each lone
+//!   ask.
+//! - After [`Deadlines::close`], or once the runtime dropped the timekeeper, no sleep fires any
+//!   more and no waker is held.
+//!
+//! # Protocol
+//!
+//! | who | under the lock | and then, outside it |
+//! |---|---|---|
+//! | sleep, pending | adds its entry; takes the keeper's waker if the entry is due before the timer | wakes the keeper |
+//! | sleep, dropped | removes its entry; takes the keeper's waker if none is left and time is pausable | drops its waker, wakes the keeper |
+//! | timekeeper | leaves its waker, takes a batch of due entries, notes the next instant | wakes the batch, sets the timer |
+//! | close | marks the end, takes everything | drops the wakers, wakes the keeper |
+//!
+//! An absent waker of the keeper means that it has been woken and will look again, so nobody wakes
+//! it twice.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::clock::Clock;
+use crate::sync::Mutex;
+
+/// As many due entries leave under one lock: a sleep that registers meanwhile waits no longer than
+/// that takes.
+const BATCH: usize = 64;
+
+/// As many batches are woken in one poll of the timekeeper, before other tasks of the runtime get
+/// their turn.
+const BATCHES: usize = 16;
+
+/// Tokio's timer is never set further ahead: it rounds instants up, and would overflow at the very
+/// last ones.
+const HORIZON: Duration = Duration::from_secs(30 * 365 * 86_400);
+
+/// The queue of all pending sleeps of a system.
+#[derive(Debug)]
+pub(crate) struct Deadlines {
+    clock: Clock,
+    queue: Mutex<Queue>,
+}
+
+/// What the lock guards: data only. Every waker leaves it before it is woken or dropped.
+#[derive(Debug, Default)]
+struct Queue {
+    sleepers: BTreeMap<Key, Waker>,
+    /// Makes the keys of one instant differ, and orders them.
+    registered: u64,
+    /// The waker of the timekeeper, absent from a wake-up until it looks again.
+    keeper: Option<Waker>,
+    /// What the timekeeper's timer is set to.
+    armed: Option<Instant>,
+    closed: bool,
+}
+
+/// The instant, then the order of registration.
+type Key = (Instant, u64);
+
+impl Deadlines {
+    /// Makes the queue, and the task that serves it: the caller spawns that on the runtime of
+    /// `clock`.
+    pub(crate) fn new(clock: Clock) -> (Arc<Self>, Timekeeper) {
+        let deadlines = Arc::new(Self {
+            clock,
+            queue: Mutex::new(Queue::default()),
+        });
+        let keeper = Timekeeper {
+            deadlines: Arc::clone(&deadlines),
+            timer: None,
+        };
+        (deadlines, keeper)
+    }
+
+    /// Returns a future that is ready from `at` on.
+    pub(crate) fn sleep_until(self: &Arc<Self>, at: Instant) -> Sleep {
+        Sleep {
+            deadlines: Arc::clone(self),
+            at: Some(at),
+            key: None,
+        }
+    }
+
+    /// Returns a future that is ready once `duration` has passed since this call, or never if that
+    /// instant cannot be told.
+    pub(crate) fn sleep(self: &Arc<Self>, duration: Duration) -> Sleep {
+        let at = self.clock.now().checked_add(duration);
+        Sleep {
+            deadlines: Arc::clone(self),
+            at,
+            key: None,
+        }
+    }
+
+    #[cfg(test)]
+    /// Returns the number of sleeps that have been polled, are not due and still exist.
+    pub(crate) fn pending(&self) -> usize {
+        self.queue.lock().sleepers.len()
+    }
+
+    /// Ends the timekeeper and forgets all sleeps: none of them fires any more.
+    pub(crate) fn close(&self) {
+        let (sleepers, keeper) = self.queue.lock().close();
+        drop(sleepers);
+        keeper.into_iter().for_each(Waker::wake);
+    }
+
+    /// Adds the waker of a sleep, or replaces the one it had.
+    fn register(&self, key: &mut Option<Key>, at: Instant, waker: Waker) {
+        let (replaced, keeper) = self.queue.lock().register(key, at, waker);
+        drop(replaced);
+        keeper.into_iter().for_each(Waker::wake);
+    }
+
+    fn forget(&self, key: Key) {
+        let (removed, keeper) = self.queue.lock().forget(key, self.clock.is_pausable());
+        drop(removed);
+        keeper.into_iter().for_each(Waker::wake);
+    }
+
+    /// Says whether the entry of a sleep is still there and already has this waker.
+    fn is_registered(&self, key: Key, waker: &Waker) -> bool {
+        self.queue
+            .lock()
+            .sleepers
+            .get(&key)
+            .is_some_and(|known| known.will_wake(waker))
+    }
+}
+
+impl Queue {
+    /// Returns the waker that was replaced, and the keeper's if its timer is set too late for the
+    /// new entry.
+    fn register(
+        &mut self,
+        key: &mut Option<Key>,
+        at: Instant,
+        waker: Waker,
+    ) -> (Option<Waker>, Option<Waker>) {
+        if self.closed {
+            return (Some(waker), None);
+        }
+        let key = *key.get_or_insert_with(|| {
+            self.registered += 1;
+            (at, self.registered)
+        });
+        let replaced = match self.sleepers.entry(key) {
+            Entry::Occupied(mut known) => Some(known.insert(waker)),
+            Entry::Vacant(free) => {
+                free.insert(waker);
+                None
+            }
+        };
+        let in_time = self.armed.is_some_and(|armed| armed <= at);
+        (replaced, if in_time { None } else { self.keeper.take() })
+    }
+
+    /// Returns the waker of the entry, and the keeper's if its timer has to go.
+    fn forget(&mut self, key: Key, disarm: bool) -> (Option<Waker>, Option<Waker>) {
+        let removed = self.sleepers.remove(&key);
+        let idle = disarm && self.sleepers.is_empty() && self.armed.is_some();
+        (removed, if idle { self.keeper.take() } else { None })
+    }
+
+    fn close(&mut self) -> (BTreeMap<Key, Waker>, Option<Waker>) {
+        self.closed = true;
+        (std::mem::take(&mut self.sleepers), self.keeper.take())
+    }
+
+    /// Moves at most a batch of entries due at `now` into `due`, and says what the timekeeper does
+    /// next.
+    fn look(&mut self, now: Instant, due: &mut Vec<Waker>) -> Next {
+        if self.closed {
+            return Next::End;
+        }
+        while let Some(first) = self.sleepers.first_entry() {
+            let (at, _) = *first.key();
+            if at > now {
+                let latest = now.checked_add(HORIZON).unwrap_or(now);
+                self.armed = Some(at.min(latest));
+                return Next::Wait;
+            }
+            if due.len() == BATCH {
+                return Next::More;
+            }
+            due.push(first.remove());
+        }
+        self.armed = None;
+        Next::Wait
+    }
+}
+
+/// What the timekeeper does after a look at the queue.
+enum Next {
+    /// More entries are due.
+    More,
+    /// It waits for the instant noted as `armed`, or for a wake-up if there is none.
+    Wait,
+    /// The queue is closed.
+    End,
+}
+
+/// A future that is ready from an instant on, and never earlier.
+///
+/// # Cancel safety
+///
+/// Dropping it removes its entry from the queue.
+#[derive(Debug)]
+#[must_use = "a sleep does nothing unless polled"]
+pub(crate) struct Sleep {
+    deadlines: Arc<Deadlines>,
+    /// Absent when the instant lies beyond what the clock can tell.
+    at: Option<Instant>,
+    /// The entry in the queue, since the first pending poll.
+    key: Option<Key>,
+}
+
+impl Sleep {
+    #[cfg(test)]
+    /// Returns the instant from which this future is ready, unless it never is.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.at
+    }
+
+    fn unregister(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.deadlines.forget(key);
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let Some(at) = this.at else {
+            return Poll::Pending;
+        };
+        if this.deadlines.clock.now() >= at {
+            this.unregister();
+            // The queue's word comes last: nothing fires after a close.
+            let closed = this.deadlines.queue.lock().closed;
+            return if closed {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            };
+        }
+        if !this
+            .key
+            .is_some_and(|key| this.deadlines.is_registered(key, cx.waker()))
+        {
+            this.deadlines
+                .register(&mut this.key, at, cx.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.unregister();
+    }
+}
+
+/// The task that holds the one Tokio timer and wakes what is due; it ends when the queue is closed.
+///
+/// Dropping it closes the queue: without it, nothing would fire.
+#[derive(Debug)]
+#[must_use = "no sleep fires unless the timekeeper is spawned"]
+pub(crate) struct Timekeeper {
+    deadlines: Arc<Deadlines>,
+    timer: Option<Pin<Box<tokio::time::Sleep>>>,
+}
+
+impl Timekeeper {
+    /// Leaves the keeper's waker in the queue, and wakes at most a batch of what is due.
+    fn wake_due(&self, waker: &Waker) -> (Next, Option<Instant>) {
+        let now = self.deadlines.clock.now();
+        let waker = waker.clone();
+        let mut due = Vec::new();
+        let mut queue = self.deadlines.queue.lock();
+        let replaced = queue.keeper.replace(waker);
+        let next = queue.look(now, &mut due);
+        let armed = queue.armed;
+        drop(queue);
+        drop(replaced);
+        due.into_iter().for_each(Waker::wake);
+        (next, armed)
+    }
+
+    /// Sets the timer, touching it only if the instant changed.
+    fn wait_until(&mut self, at: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(at) = at else {
+            self.timer = None;
+            return Poll::Pending;
+        };
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        if timer.deadline() != at {
+            timer.as_mut().reset(at);
+        }
+        timer.as_mut().poll(cx)
+    }
+}
+
+impl Future for Timekeeper {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..BATCHES {
+            match self.wake_due(cx.waker()) {
+                (Next::End, _) => return Poll::Ready(()),
+                (Next::More, _) => {}
+                (Next::Wait, at) => {
+                    if self.wait_until(at, cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for Timekeeper {
+    fn drop(&mut self) {
+        self.deadlines.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ pub use crate::private_autoref::*;
 use crate::actor::Actor;
 use crate::actor::call::{Call, IsResult, ReplyKind};
 use crate::actor::reference::ActorRef;
-use crate::actor::reply::ReplyTo;
+use crate::actor::reply::{ReplyTo, unwanted};
 use crate::panic;
 use crate::supervision::{Failure, FailureOrigin, FailureValue};
 use crate::system::Terminated;
@@ -47,10 +47,14 @@ pub fn finish_fallible<R: IsResult>(
         return Flow::done();
     }
     match result.into_result() {
-        Ok(_) => Flow::done(),
+        Ok(value) => {
+            unwanted(value);
+            Flow::done()
+        }
         Err(error) => {
             // To show an error is user code, and its panic no failure of the actor.
             let text = panic::catch(|| describe(&error).text);
+            unwanted(error);
             Flow::ignored(text.unwrap_or_else(|_| type_name::<R::Err>().to_owned()))
         }
     }

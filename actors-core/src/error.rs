@@ -184,6 +184,17 @@ pub enum AskFailure {
     Cycle(CyclePath),
 }
 
+impl AskFailure {
+    /// What is left of a failure that says that no handler ran, when one has, and handed the message on.
+    pub(crate) fn begun(self) -> Self {
+        match self {
+            Self::Stopped(_) => Self::Stopped(Phase::Running),
+            Self::MailboxFull | Self::Cycle(_) | Self::NoReply => Self::NoReply,
+            Self::Panicked(text) => Self::Panicked(text),
+        }
+    }
+}
+
 impl<E> From<AskFailure> for AskError<E> {
     fn from(failure: AskFailure) -> Self {
         match failure {

@@ -11,6 +11,7 @@ use std::any::Any;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Waker;
 
 /// What a panic said.
 pub(crate) type PanicText = Arc<str>;
@@ -33,6 +34,12 @@ pub(crate) fn catch<R>(code: impl FnOnce() -> R) -> Result<R, PanicText> {
 /// Drops a value of the user's type and returns the text of the panic of its destructor, if it panics.
 pub(crate) fn drop_quietly<T>(value: T) -> Option<PanicText> {
     catch(move || drop(value)).err()
+}
+
+/// Wakes whoever waits. A waker may be code of a user's executor, and its panic is no business of whoever wakes it; the panic
+/// hook has reported it.
+pub(crate) fn wake(waker: Waker) {
+    let _ = catch(|| waker.wake());
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> PanicText {

@@ -23,9 +23,9 @@ use crate::panic::{self, PanicText};
 use crate::supervision::{Directive, Failure, FailureOrigin, StopReason};
 use crate::system::ActorState;
 use crate::system::counters::add;
-use crate::system::member::{Member, Signal};
+use crate::system::member::{EndKind, Ending, Member, Signal};
 
-use super::cell::{Notice, Queued};
+use super::cell::{Notice, Queued, UNNAMED};
 use super::drive::{Driven, Patience, Work};
 use super::flow::{Flow, Step};
 use super::lifecycle::{Born, Exit, Judged, Life};
@@ -87,6 +87,26 @@ impl<A: Actor> Life<A> {
         let member: &dyn Member = &*self.cell;
         member.finish(reason);
     }
+
+    /// Ends the children of an actor that did not live to stop them: nobody else can find them any more. The end of each does
+    /// the same to its own, one after another, however deep the tree.
+    fn let_children_go(&self) {
+        let core = &self.cell.core;
+        let Some(family) = core.existing_family() else {
+            return;
+        };
+        family.close();
+        for child in family.members() {
+            child.order(&Ending {
+                kind: EndKind::Kill,
+                reason: StopReason::ParentStopped,
+                deadline: None,
+            });
+            if core.system.is_gone() {
+                child.let_go();
+            }
+        }
+    }
 }
 
 impl<A: Actor> Drop for Life<A> {
@@ -97,6 +117,7 @@ impl<A: Actor> Drop for Life<A> {
             add(&core.system.counters.failed, 1);
         }
         self.end(StopReason::SystemGone);
+        self.let_children_go();
     }
 }
 
@@ -216,13 +237,20 @@ impl<A: Actor> Life<A> {
                 }
             },
         };
-        let deadline = match message.way_back().map(|way| way.claim()) {
+        // What a message says of itself may be user code.
+        let (way_back, variant) = match panic::catch(|| (message.way_back(), message.variant())) {
+            Ok(about) => about,
+            Err(text) => {
+                self.cell.discard(message);
+                return self.go_on(Some(UNNAMED), Err(text), None);
+            }
+        };
+        let deadline = match way_back.map(|way| way.claim()) {
             None => None,
             Some(Claim::Run(deadline)) => deadline,
             Some(Claim::Cancelled) => return self.skip(message),
         };
         self.set_deadline(deadline);
-        let variant = message.variant();
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
         let flow = panic::catch(|| state.receive(message, ctx));

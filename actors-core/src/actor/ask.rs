@@ -157,6 +157,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             match cell.poll_room(&mut self.ticket, cx.waker()) {
                 Wait::Pending => return Ok(Stage::Waiting(message)),
                 Wait::Closed => {
+                    cell.discard(message);
                     return Err(AskError::Stopped {
                         phase: Phase::Queued,
                     });
@@ -173,14 +174,14 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         } else {
             Admission::Tell
         };
-        match cell.offer(message, admission) {
-            Ok(()) => {}
-            Err((_, Refusal::Full(_))) => return Err(AskError::MailboxFull),
-            Err((_, Refusal::Closed)) => {
-                return Err(AskError::Stopped {
+        if let Err((message, refusal)) = cell.offer(message, admission) {
+            cell.discard(message);
+            return Err(match refusal {
+                Refusal::Full(_) => AskError::MailboxFull,
+                Refusal::Closed => AskError::Stopped {
                     phase: Phase::Queued,
-                });
-            }
+                },
+            });
         }
         self.check_decision()?;
         Ok(Stage::Sent)
@@ -236,7 +237,10 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             Stage::Done => unreachable!("an ask was polled after it had answered"),
             Stage::Sent => self.stage = Stage::Sent,
             Stage::Unsent(message) => {
-                self.prepare()?;
+                if let Err(error) = self.prepare() {
+                    self.to.cell().discard(message);
+                    return Poll::Ready(Err(error));
+                }
                 self.stage = self.send(message, cx)?;
             }
             Stage::Waiting(message) => self.stage = self.send(message, cx)?,
@@ -264,7 +268,9 @@ impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let result = self.advance(cx);
         if result.is_ready() {
-            self.stage = Stage::Done;
+            if let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done) {
+                self.to.cell().discard(message);
+            }
             self.edge = None;
             self.sleep = None;
             self.leave_line();

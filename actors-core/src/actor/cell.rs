@@ -13,12 +13,15 @@ use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
 use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{Directive, Failure};
+use crate::supervision::{Directive, Failure, StopReason};
 use crate::system::Terminated;
 use crate::system::counters::add;
 use crate::system::member::{Control, Core, Ending, Member, Orders, Signal};
 
 use super::Message;
+
+/// The variant of a message that panics when it is asked.
+pub(super) const UNNAMED: &str = "a message that cannot name itself";
 
 /// An entry of the queue that is no plain message.
 #[derive(Debug)]
@@ -142,19 +145,26 @@ impl<M: Message> Cell<M> {
         failure: &AskFailure,
         sender: Option<ActorPath>,
     ) {
-        match message.way_back() {
-            Some(way) => way.refuse(failure.clone()),
-            None => self.core.system.events.dead_letter(
+        // What a message says of itself may be user code.
+        let letter = panic::catch(|| match message.way_back() {
+            Some(way) => {
+                way.refuse(failure.clone());
+                None
+            }
+            None => Some(message.variant()),
+        });
+        if let Some(variant) = letter.unwrap_or(Some(UNNAMED)) {
+            self.core.system.events.dead_letter(
                 self.core.system.clock.now(),
                 DeadLetter {
                     recipient: self.core.path.clone(),
                     recipient_id: self.core.id,
                     message_type: (self.core.kind.message)(),
-                    variant: message.variant(),
+                    variant,
                     reason,
                     sender,
                 },
-            ),
+            );
         }
         self.discard(message);
     }
@@ -210,11 +220,10 @@ impl<M: Message> Cell<M> {
     /// Fails the queued asks of `asker`, which waits for them in a handler that this actor waits for.
     pub(super) fn refuse_asks_of(&self, asker: ActorId, failure: &AskFailure) {
         let (asks, granted) = self.mail.extract(|message| {
-            message
-                .way_back()
-                .is_some_and(|way| way.asking_actor() == Some(asker))
+            let way_back = panic::catch(|| message.way_back());
+            way_back.is_ok_and(|way| way.is_some_and(|way| way.asking_actor() == Some(asker)))
         });
-        granted.into_iter().for_each(Waker::wake);
+        granted.into_iter().for_each(panic::wake);
         for message in asks {
             add(&self.core.system.counters.cancelled, 1);
             self.turn_away(message, DeadLetterReason::Stopped, failure, None);
@@ -248,6 +257,9 @@ impl<M: Message> Member for Cell<M> {
         if let Some(waker) = waker {
             waker.wake();
         }
+        if self.core.is_over() {
+            self.drop_signals(|_| true);
+        }
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -256,7 +268,7 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn close_door(&self) {
-        self.mail.close().into_iter().for_each(Waker::wake);
+        self.mail.close().into_iter().for_each(panic::wake);
     }
 
     fn turn_out(&self) {
@@ -268,6 +280,23 @@ impl<M: Message> Member for Cell<M> {
         if let Some(waker) = self.mail.end() {
             // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
             waker.wake();
+        }
+        if self.core.is_born_now() {
+            self.turn_out();
+            let member: &dyn Member = self;
+            member.finish(StopReason::SystemGone);
+        }
+    }
+
+    fn drop_signals(&self, which: fn(&Signal) -> bool) {
+        let signals: Vec<_> = self.mail.amend(|control| {
+            let signals = control.as_mut().map(|orders| &mut orders.signals);
+            signals.map_or_else(Vec::new, |signals| {
+                signals.extract_if(.., |signal| which(signal)).collect()
+            })
+        });
+        for signal in signals {
+            self.discard(signal);
         }
     }
 

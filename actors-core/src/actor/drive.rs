@@ -14,7 +14,7 @@ use crate::dispatch::turn;
 use crate::error::{AskFailure, Phase};
 use crate::panic::{self, Guarded, PanicText};
 use crate::system::deadlines::Sleep;
-use crate::system::member::{EndKind, Member};
+use crate::system::member::{EndKind, Member, Signal};
 
 use super::Actor;
 use super::lifecycle::Life;
@@ -134,6 +134,8 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
             }
         }
         turn::set_deadline(self.work.deadline);
+        // An earlier handler may have looked at its own end and not waited for it.
+        turn::takes_end_of_handler();
         loop {
             let Some(future) = self.work.future.as_mut() else {
                 return Poll::Ready(Driven::Cut);
@@ -169,11 +171,12 @@ impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
         let driven = self.poll_once(cx);
         match driven {
             Poll::Pending => {}
-            Poll::Ready(Driven::Cut) => {
+            // What a future keeps that panicked is dropped by the panic as well.
+            Poll::Ready(Driven::Cut | Driven::Panicked(_)) => {
                 let future = self.work.future.take();
                 turn::while_cutting(|| drop(future));
             }
-            Poll::Ready(Driven::Done(_) | Driven::Panicked(_)) => self.work.future = None,
+            Poll::Ready(Driven::Done(_)) => self.work.future = None,
         }
         driven
     }
@@ -236,5 +239,8 @@ impl<A: Actor> Life<A> {
         self.cell.close_door();
         self.cell.mail.put_back(&mut self.burst);
         self.cell.turn_out();
+        // A child that waits for a decision is stopped instead; what the actor says of itself may still count.
+        self.cell
+            .drop_signals(|signal| matches!(signal, Signal::Escalated { .. }));
     }
 }

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 
 use crate::dispatch::turn::{self, Orphan};
 use crate::error::{AskFailure, Phase};
+use crate::panic;
 use crate::path::ActorId;
 use crate::sync::Mutex;
 use crate::system::SystemCore;
@@ -87,7 +88,7 @@ impl<T: Send + 'static> ReplyTo<T> {
     /// Answers. When the asker is gone, the answer is dropped and counted as late.
     pub fn send(mut self, answer: T) {
         match mem::replace(&mut self.0, Way::Nobody) {
-            Way::Nobody => drop(answer),
+            Way::Nobody => unwanted(answer),
             Way::Asker(slot) => slot.answer(Ok(answer)),
             Way::Recipient(recipient) => recipient.tell(answer),
         }
@@ -218,6 +219,7 @@ impl<T: Send + 'static> Slot<T> {
             if let (Some(system), Ok(_)) = (late, &answer) {
                 add(&system.counters.late_replies, 1);
             }
+            unwanted(answer);
             return;
         }
         inner.closed = true;
@@ -225,7 +227,7 @@ impl<T: Send + 'static> Slot<T> {
         let waker = inner.waker.take();
         drop(inner);
         if let Some(waker) = waker {
-            waker.wake();
+            panic::wake(waker);
         }
     }
 
@@ -279,6 +281,13 @@ impl<T: Send + 'static> Slot<T> {
     }
 }
 
+/// Drops an answer that nobody waits for. Whether its destructor harms the actor must not depend on who listens.
+pub(crate) fn unwanted<T>(answer: T) {
+    if mem::needs_drop::<T>() {
+        panic::drop_quietly(answer);
+    }
+}
+
 impl<T: Send + 'static> WayBack for Slot<T> {}
 
 impl<T: Send + 'static> sealed::WayBack for Slot<T> {
@@ -295,7 +304,9 @@ impl<T: Send + 'static> sealed::WayBack for Slot<T> {
     }
 
     fn refuse(&self, failure: AskFailure) {
-        self.answer(Err(failure));
+        // Ordering: whoever was handed the message on got it from the activation that claimed it.
+        let begun = self.phase.load(Ordering::Relaxed) != QUEUED;
+        self.answer(Err(if begun { failure.begun() } else { failure }));
     }
 
     fn asking_actor(&self) -> Option<ActorId> {

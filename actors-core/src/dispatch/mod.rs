@@ -259,9 +259,12 @@ fn guarded(what: &str, code: impl FnOnce()) {
     let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else {
         return;
     };
-    tracing::error!("{what} panicked, which is a bug of the actor runtime");
-    // The payload is user code too. If its destructor panics, the second payload is leaked: that ends the chain.
-    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+    // The log and the payload are user code too. If one panics, the second payload is leaked: that ends the chain.
+    let last_words = || {
+        let _payload = payload;
+        tracing::error!("{what} panicked, which is a bug of the actor runtime");
+    };
+    if let Err(second) = catch_unwind(AssertUnwindSafe(last_words)) {
         let _leaked = std::mem::ManuallyDrop::new(second);
     }
 }

@@ -59,6 +59,7 @@ struct Before<'a> {
     deadline: Option<Instant>,
     orphans: Vec<Arc<dyn Orphan>>,
     cutting: bool,
+    ends: bool,
 }
 
 impl Drop for Before<'_> {
@@ -67,7 +68,7 @@ impl Drop for Before<'_> {
             *self.home = turn.actor.replace(self.actor.take());
             turn.deadline.set(self.deadline);
             turn.cutting.set(self.cutting);
-            turn.ends.set(false);
+            turn.ends.set(self.ends);
             turn.orphans.replace(mem::take(&mut self.orphans))
         });
         // A handler that caught its own panic left these behind.
@@ -86,15 +87,17 @@ pub(crate) fn in_turn<R>(me: &mut Option<Arc<dyn Identity>>, code: impl FnOnce()
             turn.deadline.replace(None),
             turn.orphans.take(),
             turn.cutting.replace(false),
+            turn.ends.replace(false),
         )
     });
-    let (actor, deadline, orphans, cutting) = before.unwrap_or_default();
+    let (actor, deadline, orphans, cutting, ends) = before.unwrap_or_default();
     let _before = Before {
         home: me,
         actor,
         deadline,
         orphans,
         cutting,
+        ends,
     };
     code()
 }

@@ -36,6 +36,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Waker;
 
+use crate::panic;
 use crate::sync::Mutex;
 
 pub(crate) use queue::Burst;
@@ -295,7 +296,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         let next = room.grant(queued);
         drop(inner);
         drop(old);
-        next.into_iter().for_each(Waker::wake);
+        next.into_iter().for_each(panic::wake);
     }
 }
 
@@ -344,7 +345,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if let Some((entry, emptied, granted)) = entry {
             drop(inner);
             drop(emptied);
-            granted.into_iter().for_each(Waker::wake);
+            granted.into_iter().for_each(panic::wake);
             return Take::Entry(entry);
         }
         if let Some(waker) = park {

@@ -169,7 +169,7 @@ impl End {
             // A watcher may be a function of a user's; its panic is not ours.
             let _ = panic::catch(|| watcher(end.clone()));
         }
-        waiters.into_values().for_each(Waker::wake);
+        waiters.into_values().for_each(panic::wake);
     }
 }
 

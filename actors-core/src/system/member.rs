@@ -324,6 +324,9 @@ pub(crate) trait Member: Send + Sync + 'static {
     /// Takes the parked waker for good and lets it go, so that the activation is dropped if nothing runs it.
     fn let_go(&self);
 
+    /// Drops signals that nobody will hear; with a failure, its asker is told.
+    fn drop_signals(&self, which: fn(&Signal) -> bool);
+
     /// The number of messages that wait to be begun.
     fn depth(&self) -> usize;
 
@@ -348,6 +351,8 @@ impl dyn Member {
     ///
     /// A stronger order replaces a weaker one; the earlier deadline stays, but a stop has its own after a drain.
     pub(crate) fn order(&self, ending: &Ending) {
+        // The door first: what a drain finds accepted is what it has to handle.
+        self.close_door();
         self.control(&mut |orders| match &mut orders.ending {
             Some(old) if old.kind >= ending.kind => {
                 if old.kind == ending.kind {
@@ -364,7 +369,6 @@ impl dyn Member {
             }
             none => *none = Some(ending.clone()),
         });
-        self.close_door();
         if self.core().is_born_now() {
             self.turn_out();
             self.finish(ending.reason.clone());
@@ -450,6 +454,7 @@ impl dyn Member {
             reason: reason.clone(),
         });
         core.end().finish(&core.terminated(reason));
+        self.drop_signals(|_| true);
         true
     }
 }

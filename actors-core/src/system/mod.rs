@@ -30,6 +30,7 @@ use crate::dispatch::turn::{self, Identity};
 use crate::dispatch::{Schedule, TaskInfo, Workers};
 use crate::error::BuildError;
 use crate::event::{DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription};
+use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::StopReason;
 use crate::sync::Mutex;
@@ -98,19 +99,28 @@ impl Events {
     }
 
     pub(crate) fn dead_letter(&self, now: Instant, letter: DeadLetter) {
-        self.log.dead_letter(&letter, now);
-        self.dead_letters.publish(|| letter);
+        told(|| self.log.dead_letter(&letter, now));
+        told(|| self.dead_letters.publish(|| letter));
     }
 
     pub(crate) fn lifecycle(&self, now: Instant, event: LifecycleEvent) {
-        self.log.lifecycle(&event, now);
-        self.lifecycle.publish(|| event);
+        told(|| self.log.lifecycle(&event, now));
+        told(|| self.lifecycle.publish(|| event));
+    }
+
+    fn quiet(&self) {
+        told(|| self.log.quiet());
     }
 
     fn close(&self) {
         self.dead_letters.close();
         self.lifecycle.close();
     }
+}
+
+/// Tells somebody outside: a subscriber of `tracing`, or the executor of whoever listens. Their panics are not ours.
+fn told(tell: impl FnOnce()) {
+    let _ = panic::catch(tell);
 }
 
 impl SystemCore {
@@ -154,7 +164,7 @@ impl SystemCore {
         if !self.shutdown.begin(cause) {
             return;
         }
-        self.events.log.quiet();
+        self.events.quiet();
         self.family.close();
         let began = self.clock.now();
         let system = Arc::clone(self);
@@ -175,7 +185,7 @@ impl SystemCore {
     /// The Tokio runtime went away: no actor runs again. Ends them all.
     fn lost(self: &Arc<Self>) {
         self.shutdown.begin(ShutdownCause::RuntimeGone);
-        self.events.log.quiet();
+        self.events.quiet();
         self.close(Duration::ZERO);
     }
 
@@ -342,7 +352,10 @@ impl ActorSystem {
 
     /// Waits until the system has shut down, for whatever cause, and gives the report.
     pub fn stopped(&self) -> Stopped {
-        Stopped(Arc::clone(&self.core))
+        Stopped {
+            system: Arc::clone(&self.core),
+            place: None,
+        }
     }
 
     /// Says whether a shutdown has begun.
@@ -408,16 +421,29 @@ impl fmt::Debug for ActorSystem {
 /// Dropping it changes nothing but that nobody waits.
 #[derive(Debug)]
 #[must_use = "the shutdown goes on by itself, but only awaiting it gives the report"]
-pub struct Stopped(Arc<SystemCore>);
+pub struct Stopped {
+    system: Arc<SystemCore>,
+    place: Option<u64>,
+}
 
 impl Future for Stopped {
     type Output = ShutdownReport;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ShutdownReport> {
-        let over = self.0.shutdown.poll_over(cx.waker());
-        if over.is_pending() && turn::running_actor().is_some_and(|actor| actor.is_in(&self.0)) {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ShutdownReport> {
+        let this = &mut *self;
+        let over = this.system.shutdown.poll_over(&mut this.place, cx.waker());
+        let inside = || turn::running_actor().is_some_and(|actor| actor.is_in(&this.system));
+        if over.is_pending() && inside() {
             turn::end_handler();
         }
         over.map(|report| ShutdownReport::clone(&report))
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            self.system.shutdown.leave(place);
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use crate::panic;
 use crate::path::ActorPath;
 use crate::supervision::{FailureReport, StopReason};
 use crate::sync::Mutex;
@@ -120,7 +121,8 @@ pub(crate) struct Shutdown(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    waiters: Vec<Waker>,
+    next_place: u64,
+    waiters: BTreeMap<u64, Waker>,
 }
 
 #[derive(Debug, Default)]
@@ -162,19 +164,36 @@ impl Shutdown {
         };
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
-        waiters.into_iter().for_each(Waker::wake);
+        waiters.into_values().for_each(panic::wake);
     }
 
-    pub(crate) fn poll_over(&self, waker: &Waker) -> Poll<Arc<ShutdownReport>> {
+    /// Polls for the end; `place` is the caller's among the waiters, to be given back with [`leave`](Self::leave).
+    pub(crate) fn poll_over(
+        &self,
+        place: &mut Option<u64>,
+        waker: &Waker,
+    ) -> Poll<Arc<ShutdownReport>> {
         let mut state = self.0.lock();
         if let Phase::Over(report) = &state.phase {
             return Poll::Ready(Arc::clone(report));
         }
-        if !state.waiters.iter().any(|old| old.will_wake(waker)) {
-            let waker = waker.clone();
-            state.waiters.push(waker);
-        }
+        let place = *place.get_or_insert_with(|| {
+            state.next_place += 1;
+            state.next_place
+        });
+        let old = match state.waiters.get(&place) {
+            Some(old) if old.will_wake(waker) => None,
+            _ => state.waiters.insert(place, waker.clone()),
+        };
+        drop(state);
+        drop(old);
         Poll::Pending
+    }
+
+    /// Gives a place among the waiters back.
+    pub(crate) fn leave(&self, place: u64) {
+        let waker = self.0.lock().waiters.remove(&place);
+        drop(waker);
     }
 }
 
@@ -190,7 +209,7 @@ mod tests {
         assert!(shutdown.begin(ShutdownCause::Requested));
         for took in [1, 2] {
             shutdown.finish(Duration::from_secs(took));
-            let Poll::Ready(report) = shutdown.poll_over(noop_waker_ref()) else {
+            let Poll::Ready(report) = shutdown.poll_over(&mut None, noop_waker_ref()) else {
                 panic!("it is not over");
             };
             assert_eq!(report.took, Duration::from_secs(1));

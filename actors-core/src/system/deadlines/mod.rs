@@ -41,6 +41,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::clock::Clock;
+use crate::panic;
 use crate::sync::Mutex;
 
 /// As many due entries leave under one lock: a sleep that registers meanwhile waits no longer than
@@ -122,7 +123,9 @@ impl Deadlines {
     /// Ends the timekeeper and forgets all sleeps: none of them fires any more.
     pub(crate) fn close(&self) {
         let (sleepers, keeper) = self.queue.lock().close();
-        drop(sleepers);
+        for waker in sleepers.into_values() {
+            panic::drop_quietly(waker);
+        }
         keeper.into_iter().for_each(Waker::wake);
     }
 
@@ -307,7 +310,7 @@ impl Timekeeper {
         let armed = queue.armed;
         drop(queue);
         drop(replaced);
-        due.into_iter().for_each(Waker::wake);
+        due.into_iter().for_each(panic::wake);
         (next, armed)
     }
 

@@ -96,13 +96,19 @@ impl<A: Actor> Life<A> {
             return;
         };
         family.close();
+        let is_gone = core.system.is_gone();
+        let reason = if is_gone {
+            StopReason::SystemGone
+        } else {
+            StopReason::ParentStopped
+        };
         for child in family.members() {
             child.order(&Ending {
                 kind: EndKind::Kill,
-                reason: StopReason::ParentStopped,
+                reason: reason.clone(),
                 deadline: None,
             });
-            if core.system.is_gone() {
+            if is_gone {
                 child.let_go();
             }
         }

@@ -139,8 +139,12 @@ enum Park {
 /// the same lock.
 pub(crate) struct MailboxCell<M, N, C> {
     /// On while there is something in the control lane that the activation has not looked at.
+    // Ordering: Relaxed everywhere. It changes under the lock, and is read there when it matters (parking); the look
+    // between two messages may come one message late.
     attention: AtomicBool,
     /// How many messages the activation has taken as a burst and not begun.
+    // Ordering: Relaxed everywhere. It grows under the lock, where others read it, so that no message is counted twice;
+    // the activation alone counts it down.
     taken: AtomicU32,
     inner: Mutex<Inner<M, N, C>>,
 }
@@ -184,8 +188,9 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
 /// What everybody may call.
 impl<M, N: Notice, C> MailboxCell<M, N, C> {
     pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M> {
+        let mut inner = self.inner.lock();
         let taken = self.taken.load(Ordering::Relaxed);
-        self.inner.lock().push(message, admission, taken)
+        inner.push(message, admission, taken)
     }
 
     /// Queues a notice, which needs no room. Gives the waker to wake, or the notice back when the mailbox is closed.
@@ -206,8 +211,6 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
     pub(crate) fn control<R>(&self, change: impl FnOnce(&mut C) -> R) -> (R, Option<Waker>) {
         let mut inner = self.inner.lock();
         let answer = change(&mut inner.control);
-        // Ordering: read under the lock when it matters (parking); the relaxed look between two messages may come one
-        // message late.
         self.attention.store(true, Ordering::Relaxed);
         if inner.park != Park::Gone {
             inner.park = Park::Active;
@@ -251,8 +254,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
     /// The number of messages that wait to be begun, those of a taken burst included.
     pub(crate) fn depth(&self) -> usize {
-        let queued = self.inner.lock().queue.messages();
-        (queued + self.taken.load(Ordering::Relaxed)) as usize
+        let inner = self.inner.lock();
+        (inner.queue.messages() + self.taken.load(Ordering::Relaxed)) as usize
     }
 
     /// How many messages were ever accepted.
@@ -271,6 +274,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 impl<M, N: Notice, C> MailboxCell<M, N, C> {
     /// Polls for room; the first call, without a ticket, makes one.
     pub(crate) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
+        // The clone is code of an executor, so it is made before the lock.
+        let waker = waker.clone();
         let mut inner = self.inner.lock();
         if inner.closed {
             return Wait::Closed;

@@ -37,47 +37,44 @@ impl Room {
         !self.waiting.is_empty() || queued + self.granted.len() >= self.capacity
     }
 
-    /// Polls for room; returns the waker that this replaces, to be dropped outside the lock.
+    /// Polls for room; returns the waker that this replaces or does not need, to be dropped outside the lock.
     pub(super) fn poll(
         &mut self,
         ticket: &mut Option<u64>,
         queued: usize,
-        waker: &Waker,
+        waker: Waker,
     ) -> (Wait, Option<Waker>) {
         let Some(ticket) = *ticket else {
             let new = self.next_ticket;
             self.next_ticket += 1;
             *ticket = Some(new);
             if self.is_full(queued) {
-                self.waiting.push_back((new, waker.clone()));
+                self.waiting.push_back((new, waker));
                 return (Wait::Pending, None);
             }
             self.granted.insert(new);
-            return (Wait::Granted, None);
+            return (Wait::Granted, Some(waker));
         };
         if self.granted.contains(&ticket) {
-            return (Wait::Granted, None);
+            return (Wait::Granted, Some(waker));
         }
-        let old = match self
-            .waiting
-            .binary_search_by_key(&ticket, |(ticket, _)| *ticket)
-        {
-            Ok(place) => {
-                let old = &mut self.waiting[place].1;
-                (!old.will_wake(waker)).then(|| std::mem::replace(old, waker.clone()))
-            }
-            Err(_) => None,
+        let old = match self.place_of(ticket) {
+            Some(place) => std::mem::replace(&mut self.waiting[place].1, waker),
+            None => waker,
         };
-        (Wait::Pending, old)
+        (Wait::Pending, Some(old))
+    }
+
+    fn place_of(&self, ticket: u64) -> Option<usize> {
+        self.waiting
+            .binary_search_by_key(&ticket, |(ticket, _)| *ticket)
+            .ok()
     }
 
     /// Forgets a ticket; returns its waker, to be dropped outside the lock.
     pub(super) fn leave(&mut self, ticket: u64) -> Option<Waker> {
         self.granted.remove(&ticket);
-        let place = self
-            .waiting
-            .binary_search_by_key(&ticket, |(ticket, _)| *ticket)
-            .ok()?;
+        let place = self.place_of(ticket)?;
         self.waiting.remove(place).map(|(_, waker)| waker)
     }
 

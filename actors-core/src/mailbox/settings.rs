@@ -35,7 +35,7 @@ impl Mailbox {
     /// The depth at which an unbounded mailbox is reported, unless set otherwise.
     pub const WARN_AT: usize = 10_000;
 
-    /// A mailbox that takes whatever comes, and is reported once when it is [`warn_at`](Self::warn_at) deep.
+    /// Makes a mailbox that takes whatever comes, and is reported once when it is [`warn_at`](Self::warn_at) deep.
     #[must_use]
     pub const fn unbounded() -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Mailbox {
         }
     }
 
-    /// A mailbox for `capacity` messages. Control, ticks and ends of watched actors need no room.
+    /// Makes a mailbox for `capacity` messages. Control, ticks and ends of watched actors need no room.
     ///
     /// A capacity of 0 is refused where the settings are used, with
     /// [`SpawnError::ZeroCapacity`](crate::SpawnError::ZeroCapacity) or

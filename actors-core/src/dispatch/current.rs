@@ -34,29 +34,21 @@ impl Current {
     }
 }
 
-/// What a poll puts aside, to be put back when it ends: a field of [`Current`] that belongs to the poll has its twin here,
-/// and is exchanged in [`lend`] and in the drop of [`Lent`].
-struct Before {
-    desk: Option<Box<Desk>>,
-}
-
 /// A desk that is lent to this thread; it goes home, and what was there before comes back, on drop.
 pub(super) struct Lent<'a> {
     home: &'a mut Option<Box<Desk>>,
-    before: Before,
+    before: Option<Box<Desk>>,
 }
 
 /// Lends the desk at `home` to this thread.
 pub(super) fn lend(home: &mut Option<Box<Desk>>) -> Lent<'_> {
-    let before = CURRENT.with(|current| Before {
-        desk: current.desk.replace(home.take()),
-    });
+    let before = CURRENT.with(|current| current.desk.replace(home.take()));
     Lent { home, before }
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let before = self.before.desk.take();
+        let before = self.before.take();
         *self.home = CURRENT.with(|current| current.desk.replace(before));
     }
 }

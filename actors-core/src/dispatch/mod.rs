@@ -51,7 +51,6 @@ mod worker;
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
@@ -61,6 +60,7 @@ use crossbeam_deque::{Injector, Steal, Stealer};
 use self::idle::{AfterPush, Idle};
 use self::watchdog::Watchdog;
 use self::worker::Desk;
+use crate::panic;
 use crate::path::ActorId;
 use crate::sync::Mutex;
 
@@ -256,16 +256,11 @@ fn drain(mut steal: impl FnMut() -> Steal<Runnable>) -> Option<Runnable> {
 
 /// Runs code that should not panic, and lets nothing through if it does.
 fn guarded(what: &str, code: impl FnOnce()) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else {
-        return;
-    };
-    // The log and the payload are user code too. If one panics, the second payload is leaked: that ends the chain.
-    let last_words = || {
-        let _payload = payload;
-        tracing::error!("{what} panicked, which is a bug of the actor runtime");
-    };
-    if let Err(second) = catch_unwind(AssertUnwindSafe(last_words)) {
-        let _leaked = std::mem::ManuallyDrop::new(second);
+    if let Err(panic) = panic::catch(code) {
+        // The log is user code too.
+        let _ = panic::catch(|| {
+            tracing::error!(%panic, "{what} panicked, which is a bug of the actor runtime");
+        });
     }
 }
 

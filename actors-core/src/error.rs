@@ -108,6 +108,19 @@ impl<E> AskError<E> {
     ///
     /// Every error but [`Handler`](Self::Handler).
     pub fn split(self) -> Result<E, AskError> {
+        self.part()
+    }
+
+    /// Changes the handler's own error and leaves the others.
+    pub fn map_handler<F>(self, change: impl FnOnce(E) -> F) -> AskError<F> {
+        match self.part() {
+            Ok(error) => AskError::Handler(change(error)),
+            Err(other) => other,
+        }
+    }
+
+    /// Parts the handler's own error from the others, which fit an ask of any handler.
+    fn part<F>(self) -> Result<E, AskError<F>> {
         Err(match self {
             Self::Handler(error) => return Ok(error),
             Self::Panicked(text) => AskError::Panicked(text),
@@ -118,27 +131,14 @@ impl<E> AskError<E> {
             Self::Cycle(path) => AskError::Cycle(path),
         })
     }
-
-    /// Changes the handler's own error and leaves the others.
-    pub fn map_handler<F>(self, change: impl FnOnce(E) -> F) -> AskError<F> {
-        match self.split() {
-            Ok(error) => AskError::Handler(change(error)),
-            Err(other) => other.widen(),
-        }
-    }
 }
 
 impl AskError {
     /// Gives the error of an ask whose handler has none the type of another, so that both fit one `?`.
     pub fn widen<E>(self) -> AskError<E> {
-        match self {
-            Self::Handler(never) => match never {},
-            Self::Panicked(text) => AskError::Panicked(text),
-            Self::Stopped { phase } => AskError::Stopped { phase },
-            Self::MailboxFull => AskError::MailboxFull,
-            Self::NoReply => AskError::NoReply,
-            Self::Timeout { phase } => AskError::Timeout { phase },
-            Self::Cycle(path) => AskError::Cycle(path),
+        match self.part() {
+            Ok(never) => match never {},
+            Err(error) => error,
         }
     }
 }
@@ -436,9 +436,10 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Name { error, .. } => Some(error),
             Self::Runtime(error) => Some(error),
-            Self::NoRuntime
+            // The text has the error of a name in it already.
+            Self::Name { .. }
+            | Self::NoRuntime
             | Self::NoTime
             | Self::ZeroThreads
             | Self::ZeroThroughput

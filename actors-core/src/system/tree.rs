@@ -55,7 +55,7 @@ impl fmt::Display for Tree {
         writeln!(f, "{}", self.system)?;
         for node in &self.nodes {
             let indent = node.depth.min(64) * 2;
-            let short = node.type_name.rsplit("::").next().unwrap_or(node.type_name);
+            let short = short_name(node.type_name);
             write!(
                 f,
                 "{:indent$}{} ({short}) {}",
@@ -73,6 +73,12 @@ impl fmt::Display for Tree {
         }
         Ok(())
     }
+}
+
+/// Returns the name of a type without its path and its arguments.
+fn short_name(full: &str) -> &str {
+    let bare = full.split_once('<').map_or(full, |(bare, _)| bare);
+    bare.rsplit_once("::").map_or(bare, |(_, name)| name)
 }
 
 /// Visits every actor that lives, parents before their children, siblings in start order, with its distance from the system.
@@ -130,4 +136,16 @@ pub(super) fn count(system: &SystemCore) -> Counters {
         counters.running += u64::from(core.state() == ActorState::Busy);
     });
     counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn a_type_is_called_by_its_name_alone() {
+        assert_eq!(short_name("bank::Account"), "Account");
+        assert_eq!(short_name("shop::Stock<shop::Item>"), "Stock");
+        assert_eq!(short_name("Account"), "Account");
+    }
 }

@@ -92,7 +92,7 @@ fn messages_of_each_of_many_senders_are_handled_in_their_order() {
 }
 
 #[test]
-fn a_mailbox_is_first_in_first_out_across_the_batches_that_are_taken_from_it() {
+fn a_mailbox_is_first_in_first_out_across_the_bursts_that_are_taken_from_it() {
     in_virtual_time(async |system| {
         let (recorder, log) = recorder(&system);
         let first = held(&recorder).await;

@@ -82,7 +82,7 @@ fn a_message_is_accepted_at_the_push_and_then_queued_running_and_handled() {
 }
 
 #[test]
-fn messages_of_a_batch_that_was_taken_are_still_queued() {
+fn messages_of_a_burst_that_was_taken_are_still_queued() {
     in_virtual_time(async |system| {
         let (recorder, _) = recorder(&system);
         let gate = Gate::new();

@@ -132,7 +132,7 @@ impl Countdown {
 }
 
 #[test]
-fn control_is_looked_at_between_any_two_messages_of_a_batch() {
+fn control_is_looked_at_between_any_two_messages_of_a_burst() {
     in_virtual_time(async |system| {
         let numbers = Numbers::default();
         let state = numbers.clone();

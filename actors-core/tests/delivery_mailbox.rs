@@ -186,7 +186,7 @@ fn an_unbounded_mailbox_warns_once_when_a_depth_is_passed() {
 }
 
 #[test]
-fn an_unbounded_mailbox_warns_at_10_000_unless_it_is_set_otherwise_and_counts_a_batch_that_was_taken()
+fn an_unbounded_mailbox_warns_at_10_000_unless_it_is_set_otherwise_and_counts_a_burst_that_was_taken()
  {
     in_virtual_time(async |system| {
         let mut events = system.events();
@@ -485,7 +485,7 @@ fn a_mailbox_without_room_for_a_message_is_refused() {
 }
 
 #[test]
-fn a_failure_hands_the_rest_of_a_batch_on_in_order() {
+fn a_failure_hands_the_rest_of_a_burst_on_in_order() {
     let directives = [Directive::Resume, Directive::Restart];
     for directive in directives {
         in_virtual_time(async move |system| {

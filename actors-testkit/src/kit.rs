@@ -46,6 +46,7 @@ impl Shared {
     }
 
     pub(crate) fn unexpected_letters(&self) -> Vec<String> {
+        // Ordering: Relaxed for both of these; the one thread of a test sets and reads them.
         if self.allows_letters.load(Ordering::Relaxed) {
             return Vec::new();
         }
@@ -72,6 +73,16 @@ impl fmt::Debug for Shared {
         f.debug_struct("TestKit")
             .field("test", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// Returns the name of a type without its path; with it, if the type has arguments with paths of their own.
+pub(crate) fn plain_name<T: ?Sized>() -> &'static str {
+    let full = std::any::type_name::<T>();
+    if full.contains('<') {
+        full
+    } else {
+        full.rsplit("::").next().unwrap_or(full)
     }
 }
 
@@ -151,13 +162,8 @@ impl TestKit {
 
     /// Makes a probe for messages of one type; failures call it by the type.
     pub fn probe<M: Send + 'static>(&self) -> TestProbe<M> {
-        let full = std::any::type_name::<M>();
-        let plain = if full.contains('<') {
-            full
-        } else {
-            full.rsplit("::").next().unwrap_or(full)
-        };
-        TestProbe::new(format!("the probe of `{plain}`"), Arc::clone(&self.0))
+        let name = format!("the probe of `{}`", plain_name::<M>());
+        TestProbe::new(name, Arc::clone(&self.0))
     }
 
     /// Makes a probe that failures call by a name.

@@ -1,13 +1,12 @@
 //! [`StandIn`]: what comes to an actor that is not there.
 
-use std::any::type_name;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use actors_core::__private::Flow;
 use actors_core::{Actor, ActorContext, ActorRef, Message};
 
-use crate::kit::Shared;
+use crate::kit::{Shared, plain_name};
 use crate::probe::TestProbe;
 use crate::queue::{Entry, Queue};
 
@@ -83,12 +82,7 @@ impl<M: Message> Actor for Forward<M> {
 }
 
 pub(crate) fn spawn<A: Actor>(kit: &Arc<Shared>) -> (A::Ref, StandIn<A::Msg>) {
-    let full = type_name::<A>();
-    let plain = if full.contains('<') {
-        full
-    } else {
-        full.rsplit("::").next().unwrap_or(full)
-    };
+    let plain = plain_name::<A>();
     let probe = TestProbe::new(format!("the stand-in for `{plain}`"), Arc::clone(kit));
     let queue = probe.queue();
     let actor = kit.system.spawn_anonymous(move || Forward {

@@ -57,9 +57,11 @@ pub fn on_start(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_start", &item.into()).into()
 }
 
-/// Runs a method inside an `#[actor]` block when the actor has handled its last message.
+/// Runs a method inside an `#[actor]` block when the actor ends, after its children have ended.
 ///
-/// Besides the context it may take `reason: &StopReason`.
+/// Besides the context it may take `reason: &StopReason`; it returns nothing or a `Result<(), E>`. An actor without an
+/// `#[on_restart]` gets it at a restart too, with the reason `StopReason::Restarting`. It does not run when the actor is killed,
+/// nor when its start failed.
 #[proc_macro_attribute]
 pub fn on_stop(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_stop", &item.into()).into()
@@ -67,7 +69,7 @@ pub fn on_stop(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block when a restart replaces this incarnation.
 ///
-/// Besides the context it may take `cause: &Failure`.
+/// Besides the context it may take `cause: &Failure`; it returns nothing or a `Result<(), E>`.
 #[proc_macro_attribute]
 pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_restart", &item.into()).into()
@@ -75,7 +77,7 @@ pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block when a watched actor has ended.
 ///
-/// Besides the context it may take `who: Terminated`.
+/// Besides the context it may take `who: Terminated`; it returns nothing or a `Result<(), E>`.
 #[proc_macro_attribute]
 pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_terminated", &item.into()).into()

@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io;
 
-use actors_core::EnqueueError;
 use actors_core::prelude::*;
 use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt, BufReader};

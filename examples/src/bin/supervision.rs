@@ -7,8 +7,8 @@
 
 use std::error::Error;
 
+use actors_core::Subscription;
 use actors_core::prelude::*;
-use actors_core::{LifecycleEvent, Subscription};
 use actors_examples::show_panics_in_a_line;
 
 type Outcome = Result<(), Box<dyn Error>>;

@@ -15,7 +15,6 @@ use std::error::Error;
 use std::fmt::Display;
 
 use actors_core::prelude::*;
-use actors_core::{LookupError, SpawnError};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

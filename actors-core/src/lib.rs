@@ -65,9 +65,10 @@ mod actor;
 
 mod private_autoref;
 
-pub use actor::ask::{Ask, Enqueue};
+pub use actor::ask::Ask;
 pub use actor::call::{Call, Fallible, IsResult, ReplyKind, Value};
 pub use actor::context::ActorContext;
+pub use actor::enqueue::Enqueue;
 pub use actor::factory::{Factory, IntoState};
 pub use actor::flow::Flow;
 pub use actor::recipient::Recipient;

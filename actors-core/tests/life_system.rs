@@ -2,10 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
 use actors_core::prelude::*;
 use actors_core::{BuildError, ShutdownCause};
 use common::puppet::{Puppet, Script};
 use common::{Gate, Log, paused, settle, system, threads};
+use futures::FutureExt;
 use tokio::runtime::Builder;
 
 #[test]
@@ -223,6 +227,28 @@ fn a_system_with_threads_of_its_own_may_be_dropped_in_async_code_and_in_its_own_
         let act = move |_: &mut ActorContext<Puppet>| drop(system);
         puppet.act(Box::new(act)).tell();
         assert_eq!(puppet.stopped().await, StopReason::Shutdown);
+    });
+}
+
+#[test]
+fn whoever_waits_no_more_for_a_system_or_an_actor_leaves_nothing_behind() {
+    struct Waiter;
+    impl Wake for Waiter {
+        fn wake(self: Arc<Self>) {}
+    }
+    paused(async {
+        let (system, log) = (system(), Log::default());
+        let puppet = Script::new("a", &log).spawn(&system);
+        let waiter = Arc::new(Waiter);
+        let waker = Waker::from(Arc::clone(&waiter));
+        let mut cx = Context::from_waker(&waker);
+        let (mut system_ends, mut actor_ends) = (system.stopped(), puppet.stopped());
+        for _ in 0..2 {
+            assert!(system_ends.poll_unpin(&mut cx).is_pending());
+            assert!(actor_ends.poll_unpin(&mut cx).is_pending());
+        }
+        drop((system_ends, actor_ends, waker));
+        assert_eq!(Arc::strong_count(&waiter), 1);
     });
 }
 

@@ -218,3 +218,27 @@ fn actors_may_watch_each_other_and_themselves() {
         assert_eq!(log.count("w saw w end: stopped"), 0);
     });
 }
+
+#[test]
+fn a_watch_of_the_hook_that_ends_an_incarnation_does_not_stand_in_the_way_of_the_next() {
+    paused(async {
+        let (system, log) = (system(), Log::default());
+        let other = Script::new("b", &log).spawn(&system);
+        let (by_hook, by_start) = (other.clone(), other.clone());
+        let watcher = Script::new("w", &log)
+            .on_restart(move |ctx| {
+                ctx.watch(&by_hook);
+                Box::pin(async {})
+            })
+            .on_start(move |ctx| {
+                ctx.watch(&by_start);
+                Box::pin(async { Ok(()) })
+            })
+            .spawn(&system);
+        watcher.crash("boom").tell();
+        watcher.note("lives").await.unwrap();
+        other.stop().await;
+        settle().await;
+        assert_eq!(log.count("w saw b end: stopped"), 1);
+    });
+}

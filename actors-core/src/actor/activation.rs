@@ -391,10 +391,10 @@ impl<A: Actor> Life<A> {
     }
 
     fn next_signal(&mut self) -> Option<Signal> {
-        let signal = self.cell.mail.amend(|control| {
-            let signals = &mut control.as_mut()?.signals;
-            (!signals.is_empty()).then(|| signals.remove(0))
-        });
+        let signal = self
+            .cell
+            .mail
+            .amend(|control| control.as_mut()?.signals.pop_front());
         self.has_signals = signal.is_some();
         signal
     }

@@ -1,4 +1,4 @@
-//! Waiting for an actor: [`Ask`] for its reply, [`Enqueue`] for room in its mailbox.
+//! [`Ask`]: waiting for the reply of an actor.
 
 use std::fmt;
 use std::future::Future;
@@ -9,16 +9,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::Instant;
 
 use crate::dispatch::turn;
-use crate::error::{AskError, AskFailure, CyclePath, EnqueueError, Phase};
+use crate::error::{AskError, AskFailure, CyclePath, Phase};
 use crate::mailbox::{Admission, Refusal, Wait};
 use crate::path::ActorId;
-use crate::system::deadlines::Sleep;
+use crate::system::deadlines::{Sleep, earlier};
 use crate::system::{ActorState, SystemCore};
 
-use super::call::{ReplyKind, Value};
+use super::call::ReplyKind;
 use super::reference::ActorRef;
 use super::reply::{ReplyTo, Slot};
 use super::{Actor, Message};
@@ -53,12 +52,6 @@ enum Stage<M> {
 
 /// Nothing in it is pinned: it holds the message by value, and pins none of its parts.
 impl<A: Actor, K: ReplyKind> Unpin for Ask<A, K> {}
-
-impl<A: Actor, T: Send + 'static> Ask<A, Value<T>> {
-    pub(super) fn of_message(to: ActorRef<A>, make: impl FnOnce(ReplyTo<T>) -> A::Msg) -> Self {
-        Self::new(to, make)
-    }
-}
 
 impl<A: Actor, K: ReplyKind> Ask<A, K> {
     pub(super) fn new(to: ActorRef<A>, make: impl FnOnce(ReplyTo<K::Raw>) -> A::Msg) -> Self {
@@ -122,7 +115,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                 phase: Phase::Queued,
             });
         }
-        let asking = turn::running_actor().filter(|actor| actor.is_in(&core.system));
+        let asking = core.system.running_actor();
         if let Some(asking) = &asking {
             if asking.id() == core.id {
                 return Err(AskError::Cycle(CyclePath::new(vec![core.path.clone()])));
@@ -131,7 +124,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                 let key = core
                     .system
                     .waits
-                    .add((asking.id(), asking.path()), (core.id, &core.path))
+                    .add((asking.id(), asking.path()), core.id)
                     .map_err(AskError::Cycle)?;
                 self.edge = Some(Edge {
                     system: Arc::clone(&core.system),
@@ -165,14 +158,10 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                 Wait::Granted => {}
             }
         }
-        let admission = self
-            .ticket
-            .take()
-            .map_or(Admission::Try, Admission::Granted);
-        let admission = if self.wait_for_room {
-            admission
-        } else {
-            Admission::Tell
+        let admission = match self.ticket.take() {
+            Some(ticket) => Admission::Granted(ticket),
+            None if self.wait_for_room => Admission::Try,
+            None => Admission::Tell,
         };
         if let Err((message, refusal)) = cell.offer(message, admission) {
             cell.discard(message);
@@ -194,8 +183,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         if core.state() != ActorState::Deciding {
             return Ok(());
         }
-        let asking = turn::running_actor().filter(|actor| actor.is_in(&core.system));
-        match asking {
+        match core.system.running_actor() {
             Some(parent) if core.is_child_of(parent.id()) => {
                 Err(AskError::Cycle(CyclePath::new(vec![
                     parent.path().clone(),
@@ -309,82 +297,5 @@ struct Edge {
 impl Drop for Edge {
     fn drop(&mut self) {
         self.system.waits.remove(self.from, self.key);
-    }
-}
-
-/// Waits for room in a bounded mailbox; made by [`Call::enqueue`](crate::Call::enqueue).
-///
-/// # Cancel safety
-///
-/// Dropped before it is ready, nothing is sent, and room already granted passes to the next.
-#[must_use = "the message is queued when the future is awaited"]
-pub struct Enqueue<A: Actor> {
-    to: ActorRef<A>,
-    message: Option<A::Msg>,
-    ticket: Option<u64>,
-}
-
-/// Nothing in it is pinned.
-impl<A: Actor> Unpin for Enqueue<A> {}
-
-impl<A: Actor> Enqueue<A> {
-    pub(super) const fn new(to: ActorRef<A>, message: A::Msg) -> Self {
-        Self {
-            to,
-            message: Some(message),
-            ticket: None,
-        }
-    }
-}
-
-impl<A: Actor> Future for Enqueue<A> {
-    type Output = Result<(), EnqueueError<A::Msg>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let Some(message) = this.message.take() else {
-            unreachable!("an enqueue was polled after it was done");
-        };
-        let cell = this.to.cell();
-        match cell.poll_room(&mut this.ticket, cx.waker()) {
-            Wait::Pending => {
-                this.message = Some(message);
-                return Poll::Pending;
-            }
-            Wait::Closed => {
-                this.ticket = None;
-                return Poll::Ready(Err(EnqueueError(message)));
-            }
-            Wait::Granted => {}
-        }
-        let admission = this
-            .ticket
-            .take()
-            .map_or(Admission::Try, Admission::Granted);
-        Poll::Ready(
-            cell.offer(message, admission)
-                .map_err(|(message, _)| EnqueueError(message)),
-        )
-    }
-}
-
-impl<A: Actor> Drop for Enqueue<A> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.to.cell().leave_room(ticket);
-        }
-    }
-}
-
-impl<A: Actor> fmt::Debug for Enqueue<A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Enqueue to {}", self.to.actor_path())
-    }
-}
-
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

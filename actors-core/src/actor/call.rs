@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use crate::error::TryTellError;
 
 use super::Actor;
-use super::ask::{Ask, Enqueue};
+use super::ask::Ask;
+use super::enqueue::Enqueue;
 use super::recipient::Recipient;
 use super::reference::ActorRef;
 use super::reply::ReplyTo;
@@ -137,6 +138,10 @@ impl<'a, A: Actor, K: ReplyKind, P> Call<'a, A, K, P> {
     /// Sends the message when there is room in a bounded mailbox; those who wait come first in the order of their first
     /// polls.
     ///
+    /// # Errors
+    ///
+    /// [`EnqueueError`](crate::EnqueueError) brings the message back when the actor stops first.
+    ///
     /// # Cancel safety
     ///
     /// Dropped before it is ready, nothing is sent, and room already granted passes to the next.
@@ -173,10 +178,7 @@ impl<'a, A: Actor, K: ReplyKind, P> Call<'a, A, K, P> {
     /// was asked lets another actor answer.
     pub fn forward(self, reply: ReplyTo<K::Raw>) {
         let to = self.to;
-        match reply.way_back() {
-            Some(_) => to.ask_with(self.into_message(reply)),
-            None => to.tell(self.into_message(reply)),
-        }
+        to.tell(self.into_message(reply));
     }
 }
 

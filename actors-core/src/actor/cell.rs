@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::task::Waker;
@@ -281,7 +282,7 @@ impl<M: Message> Member for Cell<M> {
             // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
             waker.wake();
         }
-        if self.core.is_born_now() {
+        if self.core.claim_birth() {
             self.turn_out();
             let member: &dyn Member = self;
             member.finish(StopReason::SystemGone);
@@ -289,11 +290,14 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn drop_signals(&self, which: fn(&Signal) -> bool) {
-        let signals: Vec<_> = self.mail.amend(|control| {
-            let signals = control.as_mut().map(|orders| &mut orders.signals);
-            signals.map_or_else(Vec::new, |signals| {
-                signals.extract_if(.., |signal| which(signal)).collect()
-            })
+        let signals: VecDeque<_> = self.mail.amend(|control| {
+            let Some(orders) = control else {
+                return VecDeque::new();
+            };
+            let all = mem::take(&mut orders.signals).into_iter();
+            let (dropped, kept) = all.partition(which);
+            orders.signals = kept;
+            dropped
         });
         for signal in signals {
             self.discard(signal);

@@ -42,6 +42,7 @@ pub struct ActorContext<A: Actor> {
 
 #[derive(Default)]
 struct Extras {
+    /// What [`Actor::supervision`] said, once it was asked.
     policy: Option<Option<Supervision>>,
     watched: HashMap<ActorId, Watched>,
     next_stamp: u64,

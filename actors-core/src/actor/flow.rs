@@ -22,17 +22,17 @@ pub(crate) enum Step<'a> {
 pub type Later<'a> = Pin<Box<dyn Future<Output = Flow<'static>> + Send + 'a>>;
 
 impl<'a> Flow<'a> {
-    /// The handler has run to its end.
+    /// Says that the handler has run to its end.
     pub const fn done() -> Self {
         Self(Step::Done)
     }
 
-    /// The actor has failed; its supervisor decides.
+    /// Says that the actor has failed: its supervisor decides.
     pub fn failed(failure: impl Into<Failure>) -> Self {
         Self(Step::Failed(failure.into()))
     }
 
-    /// The handler goes on as this future, and the actor handles nothing else meanwhile.
+    /// Goes on as this future; the actor handles nothing else meanwhile.
     pub fn later(future: impl Future<Output = Flow<'static>> + Send + 'a) -> Self {
         Self(Step::Later(Box::pin(future)))
     }

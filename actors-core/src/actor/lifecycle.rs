@@ -70,7 +70,7 @@ pub(super) enum Judged {
     Exit(Exit),
 }
 
-/// A live incarnation. The state is dropped before the context.
+/// A live incarnation.
 pub(super) struct Born<A: Actor> {
     pub(super) state: Guarded<A>,
     pub(super) ctx: ActorContext<A>,
@@ -211,7 +211,7 @@ impl<A: Actor> Life<A> {
             let own = signals.iter().position(
                 |signal| matches!(signal, Signal::Failed { incarnation, .. } if *incarnation == current),
             )?;
-            match signals.remove(own) {
+            match signals.remove(own)? {
                 Signal::Failed { failure, .. } => Some(failure),
                 Signal::Escalated { .. } => None,
             }
@@ -271,7 +271,7 @@ impl<A: Actor> Life<A> {
             return Judged::Exit(Exit::Stop); // A failure while it stops changes nothing.
         }
         let core = &self.cell.core;
-        let child = ChildInfo::new(core.path.clone(), core.id, u64::from(core.restarts()));
+        let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
         let directive = self
             .policy
             .try_decide(&failure, &child)
@@ -412,6 +412,8 @@ impl<A: Actor> Life<A> {
         let exit = self.beaten_by_stop(exit);
         if !self.seen.is_killed() && !self.cell.core.is_abandoned() {
             self.run_hook(&mut state, &mut ctx, &exit).await;
+            // What the hook began belongs to this incarnation too.
+            ctx.end_incarnation();
         }
         drop(ctx);
         self.drop_state(state);
@@ -461,25 +463,20 @@ impl<A: Actor> Life<A> {
     async fn run_hook(&mut self, state: &mut A, ctx: &mut ActorContext<A>, exit: &Exit) {
         self.set_deadline(None);
         self.set_handler(None);
-        let reason = self
-            .cell
-            .ending()
-            .map_or(StopReason::Stopped, |ending| ending.reason);
-        let limit = match exit {
-            Exit::Stop => None, // The order to end has a deadline of its own.
-            Exit::Restart { .. } => {
+        let reason = self.reason();
+        let (name, limit, flow) = match exit {
+            // The order to end has a deadline of its own.
+            Exit::Stop => (
+                "on_stop",
+                None,
+                panic::catch(|| state.on_stop(ctx, &reason)),
+            ),
+            Exit::Restart { cause, .. } => {
                 let core = &self.cell.core;
-                Some(core.system.deadlines.sleep(core.options.stop_timeout))
+                let limit = core.system.deadlines.sleep(core.options.stop_timeout);
+                let flow = panic::catch(|| state.on_restart(ctx, cause));
+                ("on_restart", Some(limit), flow)
             }
-        };
-        let flow = match exit {
-            Exit::Stop => panic::catch(|| state.on_stop(ctx, &reason)),
-            Exit::Restart { cause, .. } => panic::catch(|| state.on_restart(ctx, cause)),
-        };
-        let name = if matches!(exit, Exit::Stop) {
-            "on_stop"
-        } else {
-            "on_restart"
         };
         let failure = match self.finish_hook(flow, limit).await {
             Driven::Done(failure) => failure.map(|failure| failure.at(FailureOrigin::Hook(name))),

@@ -10,6 +10,7 @@ pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod context;
 mod drive;
+pub(crate) mod enqueue;
 pub(crate) mod factory;
 pub(crate) mod flow;
 pub(crate) mod lifecycle;

@@ -14,9 +14,10 @@ use crate::supervision::StopReason;
 use crate::system::member::{Core, EndKind, Member};
 use crate::system::{ActorState, ActorSystem};
 
-use super::ask::{Ask, Enqueue};
+use super::ask::Ask;
 use super::call::{Call, ReplyKind, Value};
 use super::cell::Cell;
+use super::enqueue::Enqueue;
 use super::recipient::Recipient;
 use super::reply::ReplyTo;
 use super::stopping::{Ended, order_end};
@@ -92,6 +93,10 @@ impl<A: Actor> ActorRef<A> {
     /// Sends a message when there is room in a bounded mailbox; those who wait come first in the order of their first
     /// polls.
     ///
+    /// # Errors
+    ///
+    /// [`EnqueueError`](crate::EnqueueError) brings the message back when the actor stops first.
+    ///
     /// # Cancel safety
     ///
     /// Dropped before it is ready, nothing is sent, and room already granted passes to the next.
@@ -101,6 +106,10 @@ impl<A: Actor> ActorRef<A> {
 
     /// Asks with a message of one's own making: `make` puts the way back into it.
     ///
+    /// # Errors
+    ///
+    /// [`AskError`](crate::AskError) says what went wrong and how far the message had come.
+    ///
     /// # Cancel safety
     ///
     /// As for [`Call::ask`].
@@ -108,23 +117,26 @@ impl<A: Actor> ActorRef<A> {
         &self,
         make: impl FnOnce(ReplyTo<T>) -> A::Msg,
     ) -> Ask<A, Value<T>> {
-        Ask::of_message(self.clone(), make)
-    }
-
-    /// Sends a message whose way back is an asker's: it fails the ask when it cannot be queued.
-    pub(super) fn ask_with(&self, message: A::Msg) {
-        self.cell.tell(message);
+        Ask::new(self.clone(), make)
     }
 
     /// Ends the actor after its current message. What is queued is turned out: asks fail, tells are dead letters.
     ///
-    /// Acts at the call; the future waits for the reason, and dropping it undoes nothing. The actor has the stop timeout of
-    /// its options (5 s unless set) before its user code is cut.
+    /// Acts at the call; the future waits for the reason. The actor has the stop timeout of its options (5 s unless set)
+    /// before its user code is cut.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn stop(&self) -> Ended {
         order_end(self.member(), EndKind::Stop, StopReason::Stopped, None)
     }
 
     /// Ends the actor as [`stop`](Self::stop) does, with a time limit of its own.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn stop_within(&self, limit: Duration) -> Ended {
         order_end(
             self.member(),
@@ -136,13 +148,20 @@ impl<A: Actor> ActorRef<A> {
 
     /// Refuses new messages at once, lets the actor handle what it has accepted, and then ends it.
     ///
-    /// Acts at the call; the future waits for the reason, and dropping it undoes nothing. After the stop timeout the drain
-    /// becomes a stop.
+    /// Acts at the call; the future waits for the reason. After the stop timeout the drain becomes a stop.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn drain(&self) -> Ended {
         order_end(self.member(), EndKind::Drain, StopReason::Drained, None)
     }
 
     /// Ends the actor as [`drain`](Self::drain) does, with a time limit of its own.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn drain_within(&self, limit: Duration) -> Ended {
         order_end(
             self.member(),
@@ -155,7 +174,11 @@ impl<A: Actor> ActorRef<A> {
     /// Ends the actor at the next await of its handler, or after its current message, without any hook. Its children are
     /// killed as well.
     ///
-    /// Acts at the call; the future waits for the reason, and dropping it undoes nothing.
+    /// Acts at the call; the future waits for the reason.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn kill(&self) -> Ended {
         order_end(self.member(), EndKind::Kill, StopReason::Killed, None)
     }

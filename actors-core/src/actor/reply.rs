@@ -71,12 +71,12 @@ enum Way<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> ReplyTo<T> {
-    /// For a message whose sender wants no answer.
+    /// Makes the way back of a message whose sender wants no answer.
     pub const fn nobody() -> Self {
         Self(Way::Nobody)
     }
 
-    /// For a message whose answer goes to `recipient` as a message.
+    /// Makes the way back of a message whose answer goes to `recipient` as a message.
     pub fn recipient(recipient: Recipient<T>) -> Self {
         Self(Way::Recipient(Box::new(recipient)))
     }

@@ -102,16 +102,13 @@ impl Nest {
             Err(NoRoom::NameTaken) => Err(SpawnError::NameTaken {
                 path: cell.core.path.clone(),
             }),
-            Err(NoRoom::Closed) if self.system.is_shutting_down() => Err(SpawnError::ShuttingDown),
-            Err(NoRoom::Closed) => Err(SpawnError::ParentStopped {
-                parent: self.path().clone(),
-            }),
+            Err(NoRoom::Closed) => Err(self.closed()),
         }
     }
 
     /// Gives the actor its activation. Says whether it could: an end that came before ends it for good.
     fn launch<A: Actor>(&self, cell: &Arc<Cell<A::Msg>>, source: Box<dyn Source<A>>) -> bool {
-        if !cell.core.is_born_now() {
+        if !cell.core.claim_birth() {
             return false;
         }
         let own = cell.core.options.supervision.clone();
@@ -122,6 +119,7 @@ impl Nest {
         true
     }
 
+    /// Says why no actor can begin here any more.
     fn closed(&self) -> SpawnError {
         if self.system.is_shutting_down() {
             SpawnError::ShuttingDown
@@ -290,7 +288,7 @@ impl<A: Actor> Reserved<A> {
 
 impl<A: Actor> Drop for Reserved<A> {
     fn drop(&mut self) {
-        if self.cell.core.is_born_now() {
+        if self.cell.core.claim_birth() {
             let member: &dyn Member = &*self.cell;
             member.close_door();
             member.turn_out();

@@ -67,9 +67,8 @@ impl Future for Ended {
         let core = this.member.core();
         let reason = core.end().poll_wait(&mut this.place, cx.waker());
         if reason.is_pending() {
-            let itself = turn::running_actor()
-                .is_some_and(|actor| actor.id() == core.id && actor.is_in(&core.system));
-            if itself {
+            let running = core.system.running_actor();
+            if running.is_some_and(|actor| actor.id() == core.id) {
                 turn::end_handler();
             }
         }

@@ -71,6 +71,11 @@ impl History {
         self.0.push_back(now);
         Room::Granted
     }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use crate::path::{ActorId, ActorPath};
 pub struct ChildInfo {
     path: ActorPath,
     id: ActorId,
-    restarts: u64,
+    restarts: u32,
 }
 
 impl ChildInfo {
-    pub(crate) fn new(path: ActorPath, id: ActorId, restarts: u64) -> Self {
+    pub(crate) fn new(path: ActorPath, id: ActorId, restarts: u32) -> Self {
         Self { path, id, restarts }
     }
 
@@ -30,8 +30,8 @@ impl ChildInfo {
         self.id
     }
 
-    /// Returns how often the child has been restarted after a failure.
-    pub fn restarts(&self) -> u64 {
+    /// Returns how often the child has been restarted.
+    pub fn restarts(&self) -> u32 {
         self.restarts
     }
 }

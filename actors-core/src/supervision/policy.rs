@@ -49,7 +49,6 @@ struct Policy {
 
 /// Which children a failure concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 enum Strategy {
     /// The failed one alone.
     OneForOne,

@@ -13,18 +13,11 @@ use crate::supervision::budget::History;
 pub(crate) struct RestartRecord {
     pub(super) history: History,
     pub(super) attempts: Attempts,
-    pub(super) restarts: u64,
 }
 
 impl RestartRecord {
     /// Takes note that an incarnation has started.
     pub(crate) fn running(&mut self, now: Instant) {
         self.attempts.running(now);
-    }
-
-    /// Returns how many restarts were ever granted.
-    #[cfg(test)]
-    pub(crate) fn restarts(&self) -> u64 {
-        self.restarts
     }
 }

@@ -1,6 +1,7 @@
 //! The end of an actor: who waits for it, who watches for it, and what they are told.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
@@ -9,6 +10,8 @@ use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::StopReason;
 use crate::sync::Mutex;
+
+use super::waiters::Waiters;
 
 /// The news that a watched actor has ended, as `#[on_terminated]` gets it.
 ///
@@ -60,8 +63,8 @@ enum State {
 
 #[derive(Default)]
 struct Bonds {
-    next_key: u64,
-    waiters: BTreeMap<u64, Waker>,
+    others: u64,
+    waiters: Waiters,
     watchers: BTreeMap<WatchKey, Watcher>,
 }
 
@@ -91,8 +94,8 @@ impl End {
             watcher(end);
         } else if let Some(bonds) = state.bonds() {
             let spare = match bonds.watchers.entry(key) {
-                std::collections::btree_map::Entry::Occupied(_) => Some(watcher),
-                std::collections::btree_map::Entry::Vacant(place) => {
+                Entry::Occupied(_) => Some(watcher),
+                Entry::Vacant(place) => {
                     place.insert(watcher);
                     None
                 }
@@ -104,7 +107,10 @@ impl End {
 
     /// Makes a key for a watcher that is no actor.
     pub(crate) fn new_key(&self) -> WatchKey {
-        WatchKey::Other(self.0.lock().bonds().map_or(0, Bonds::next_key))
+        WatchKey::Other(self.0.lock().bonds().map_or(0, |bonds| {
+            bonds.others += 1;
+            bonds.others
+        }))
     }
 
     pub(crate) fn unwatch(&self, key: WatchKey) {
@@ -119,33 +125,31 @@ impl End {
     pub(crate) async fn wait(&self) -> StopReason {
         let mut place = Place {
             end: self,
-            key: None,
+            place: None,
         };
         poll_fn(|cx| place.poll(cx.waker())).await
     }
 
-    /// Polls for the end; `key` is the caller's place among the waiters, to be given back with [`leave`](Self::leave).
-    pub(crate) fn poll_wait(&self, key: &mut Option<u64>, waker: &Waker) -> Poll<StopReason> {
+    /// Polls for the end; `place` is the caller's among the waiters, to be given back with [`leave`](Self::leave).
+    pub(crate) fn poll_wait(&self, place: &mut Option<u64>, waker: &Waker) -> Poll<StopReason> {
+        // The clone is code of an executor, so it is made before the lock.
+        let waker = waker.clone();
         let mut state = self.0.lock();
         if let State::Over(end) = &*state {
             return Poll::Ready(end.reason.clone());
         }
-        let old = state.bonds().and_then(|bonds| {
-            let key = *key.get_or_insert_with(|| bonds.next_key());
-            match bonds.waiters.get(&key) {
-                Some(old) if old.will_wake(waker) => None,
-                _ => bonds.waiters.insert(key, waker.clone()),
-            }
-        });
+        let old = state
+            .bonds()
+            .and_then(|bonds| bonds.waiters.wait(place, waker));
         drop(state);
         drop(old);
         Poll::Pending
     }
 
     /// Gives a place among the waiters back.
-    pub(crate) fn leave(&self, key: u64) {
+    pub(crate) fn leave(&self, place: u64) {
         let waker = match &mut *self.0.lock() {
-            State::Awaited(bonds) => bonds.waiters.remove(&key),
+            State::Awaited(bonds) => bonds.waiters.leave(place),
             State::Alone | State::Over(_) => None,
         };
         drop(waker);
@@ -169,32 +173,25 @@ impl End {
             // A watcher may be a function of a user's; its panic is not ours.
             let _ = panic::catch(|| watcher(end.clone()));
         }
-        waiters.into_values().for_each(panic::wake);
-    }
-}
-
-impl Bonds {
-    fn next_key(&mut self) -> u64 {
-        self.next_key += 1;
-        self.next_key
+        waiters.wake_all();
     }
 }
 
 struct Place<'a> {
     end: &'a End,
-    key: Option<u64>,
+    place: Option<u64>,
 }
 
 impl Place<'_> {
     fn poll(&mut self, waker: &Waker) -> Poll<StopReason> {
-        self.end.poll_wait(&mut self.key, waker)
+        self.end.poll_wait(&mut self.place, waker)
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        if let Some(key) = self.key {
-            self.end.leave(key);
+        if let Some(place) = self.place {
+            self.end.leave(place);
         }
     }
 }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::supervision::StopReason;
 use crate::sync::Mutex;
 
+use super::deadlines::earlier;
 use super::member::{Core, EndKind, Ending, Member, see_to_the_end};
 
 /// Why a child cannot be added.
@@ -136,15 +137,10 @@ impl Family {
     ) {
         self.close();
         let order = |child: &Arc<dyn Member>| {
-            let own = child.core().stop_deadline();
-            let deadline = match (own, deadline) {
-                (Some(own), Some(rest)) => Some(own.min(rest)),
-                (own, rest) => own.or(rest),
-            };
             child.order(&Ending {
                 kind,
                 reason: reason.clone(),
-                deadline,
+                deadline: earlier(child.core().stop_deadline(), deadline),
             });
         };
         let (anonymous, named): (Vec<_>, Vec<_>) = self

@@ -4,6 +4,7 @@
 //! actor is told to end, and who sees to it that it does, is written here once, for references, parents and shutdown alike.
 
 use std::any::{Any, TypeId};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -17,6 +18,7 @@ use crate::supervision::{Directive, Failure, StopReason, Supervision};
 use crate::sync::Mutex;
 
 use super::counters::add;
+use super::deadlines::earlier;
 use super::end::{End, Terminated};
 use super::family::Family;
 use super::{GRACE, LONG_GRACE, SystemCore};
@@ -124,7 +126,7 @@ pub(crate) struct Orders {
     pub(crate) cut: bool,
     /// The supervisor's word on a failure that was escalated to it.
     pub(crate) decision: Option<Directive>,
-    pub(crate) signals: Vec<Signal>,
+    pub(crate) signals: VecDeque<Signal>,
 }
 
 /// Most actors never get an order before their end.
@@ -219,6 +221,7 @@ impl Core {
     }
 
     pub(crate) fn state(&self) -> ActorState {
+        // Ordering: Relaxed here and in `set_state`: a picture for those outside, which may be of a moment ago.
         ActorState::ALL[usize::from(self.state.load(Ordering::Relaxed)) % ActorState::ALL.len()]
     }
 
@@ -252,8 +255,8 @@ impl Core {
         self.abandoned.load(Ordering::Acquire)
     }
 
-    /// Gives the actor to the one caller who may give it an activation, or end it without.
-    pub(crate) fn is_born_now(&self) -> bool {
+    /// Gives the actor to the one caller who may give it an activation, or end it without; says whether this is the one.
+    pub(crate) fn claim_birth(&self) -> bool {
         // Ordering: nothing is published by the flag; it only picks one caller.
         self.unborn.swap(false, Ordering::Relaxed)
     }
@@ -265,6 +268,8 @@ impl Core {
 
     /// Counts the begin or the end of a poll. Only the activation writes.
     pub(crate) fn count_poll(&self) {
+        // Ordering: Relaxed. Who compares two readings has been through the lock of the mailbox before each, and so has the
+        // activation since any poll that could have gone by between them.
         self.polls.store(
             self.polls.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
@@ -369,7 +374,7 @@ impl dyn Member {
             }
             none => *none = Some(ending.clone()),
         });
-        if self.core().is_born_now() {
+        if self.core().claim_birth() {
             self.turn_out();
             self.finish(ending.reason.clone());
         }
@@ -456,13 +461,6 @@ impl dyn Member {
         core.end().finish(&core.terminated(reason));
         self.drop_signals(|_| true);
         true
-    }
-}
-
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

@@ -12,12 +12,14 @@ pub(crate) mod family;
 pub(crate) mod member;
 mod shutdown;
 mod tree;
+mod waiters;
 pub(crate) mod waits;
 
 use std::fmt;
 use std::future::Future;
 use std::panic::RefUnwindSafe;
 use std::pin::Pin;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -141,6 +143,11 @@ impl SystemCore {
         self.shutdown.tally(actor, reason);
     }
 
+    /// Returns the actor of this system whose turn it is on this thread.
+    pub(crate) fn running_actor(&self) -> Option<Arc<dyn Identity>> {
+        turn::running_actor().filter(|actor| ptr::eq(actor.system(), ptr::from_ref(self).cast()))
+    }
+
     /// Runs a future on the workers, as actors run. Dropping the task cancels the future.
     pub(crate) fn run<F>(
         self: &Arc<Self>,
@@ -212,13 +219,6 @@ impl SystemCore {
             }
             member.let_go();
         }
-    }
-}
-
-impl dyn Identity {
-    /// Says whether the actor is one of this system.
-    pub(crate) fn is_in(&self, system: &SystemCore) -> bool {
-        std::ptr::eq(self.system(), std::ptr::from_ref(system).cast())
     }
 }
 
@@ -340,17 +340,25 @@ impl ActorSystem {
         self.core.path.name()
     }
 
-    /// Stops all actors, children before parents, and then the system. Acts at the call; the future waits for the report,
-    /// and dropping it undoes nothing. Further calls wait for the same end.
+    /// Stops all actors, children before parents, and then the system. Acts at the call; the future waits for the report.
+    /// Further calls wait for the same end.
     ///
     /// Top-level actors with a name stop one after another in reverse start order, then the anonymous ones all at once. Each
     /// has its own stop timeout, all have [`shutdown_timeout`](SystemBuilder::shutdown_timeout) together.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
     pub fn shutdown(&self) -> Stopped {
         self.core.begin_shutdown(ShutdownCause::Requested);
         self.stopped()
     }
 
     /// Waits until the system has shut down, for whatever cause, and gives the report.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub fn stopped(&self) -> Stopped {
         Stopped {
             system: Arc::clone(&self.core),
@@ -432,8 +440,7 @@ impl Future for Stopped {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ShutdownReport> {
         let this = &mut *self;
         let over = this.system.shutdown.poll_over(&mut this.place, cx.waker());
-        let inside = || turn::running_actor().is_some_and(|actor| actor.is_in(&this.system));
-        if over.is_pending() && inside() {
+        if over.is_pending() && this.system.running_actor().is_some() {
             turn::end_handler();
         }
         over.map(|report| ShutdownReport::clone(&report))

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use crate::panic;
 use crate::path::ActorPath;
 use crate::supervision::{FailureReport, StopReason};
 use crate::sync::Mutex;
+
+use super::waiters::Waiters;
 
 /// How many actors that did not end well a report lists at most; the rest is counted.
 const LISTED: usize = 1_000;
@@ -121,8 +122,7 @@ pub(crate) struct Shutdown(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    next_place: u64,
-    waiters: BTreeMap<u64, Waker>,
+    waiters: Waiters,
 }
 
 #[derive(Debug, Default)]
@@ -164,7 +164,7 @@ impl Shutdown {
         };
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
-        waiters.into_values().for_each(panic::wake);
+        waiters.wake_all();
     }
 
     /// Polls for the end; `place` is the caller's among the waiters, to be given back with [`leave`](Self::leave).
@@ -173,18 +173,13 @@ impl Shutdown {
         place: &mut Option<u64>,
         waker: &Waker,
     ) -> Poll<Arc<ShutdownReport>> {
+        // The clone is code of an executor, so it is made before the lock.
+        let waker = waker.clone();
         let mut state = self.0.lock();
         if let Phase::Over(report) = &state.phase {
             return Poll::Ready(Arc::clone(report));
         }
-        let place = *place.get_or_insert_with(|| {
-            state.next_place += 1;
-            state.next_place
-        });
-        let old = match state.waiters.get(&place) {
-            Some(old) if old.will_wake(waker) => None,
-            _ => state.waiters.insert(place, waker.clone()),
-        };
+        let old = state.waiters.wait(place, waker);
         drop(state);
         drop(old);
         Poll::Pending
@@ -192,7 +187,7 @@ impl Shutdown {
 
     /// Gives a place among the waiters back.
     pub(crate) fn leave(&self, place: u64) {
-        let waker = self.0.lock().waiters.remove(&place);
+        let waker = self.0.lock().waiters.leave(place);
         drop(waker);
     }
 }

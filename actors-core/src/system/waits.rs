@@ -13,20 +13,16 @@ use crate::sync::Mutex;
 #[derive(Default)]
 pub(crate) struct Waits(Mutex<HashMap<ActorId, Waiter>>);
 
-/// An actor whose handler waits: for each ask that is unanswered, whom it asked.
+/// An actor whose handler waits: for each ask that is unanswered, its key and whom it asked.
 struct Waiter {
     path: ActorPath,
-    asked: Vec<(u64, ActorId, ActorPath)>,
+    asked: Vec<(u64, ActorId)>,
     next: u64,
 }
 
 impl Waits {
     /// Adds the edge `from` to `to`, unless it closes a cycle. Returns the key of the edge.
-    pub(crate) fn add(
-        &self,
-        from: (ActorId, &ActorPath),
-        to: (ActorId, &ActorPath),
-    ) -> Result<u64, CyclePath> {
+    pub(crate) fn add(&self, from: (ActorId, &ActorPath), to: ActorId) -> Result<u64, CyclePath> {
         let mut waits = self.0.lock();
         if let Some(mut cycle) = path_between(&waits, to, from.0) {
             cycle.insert(0, from.1.clone());
@@ -39,7 +35,7 @@ impl Waits {
         });
         waiter.next += 1;
         let key = waiter.next;
-        waiter.asked.push((key, to.0, to.1.clone()));
+        waiter.asked.push((key, to));
         Ok(key)
     }
 
@@ -48,7 +44,7 @@ impl Waits {
         let Some(waiter) = waits.get_mut(&from) else {
             return;
         };
-        waiter.asked.retain(|(edge, ..)| *edge != key);
+        waiter.asked.retain(|(edge, _)| *edge != key);
         if waiter.asked.is_empty() {
             waits.remove(&from);
         }
@@ -63,16 +59,16 @@ impl Waits {
 /// Finds how `start` comes to wait for `goal`: the actors from `start` on, without the goal. A walk with its own stack.
 fn path_between(
     waits: &HashMap<ActorId, Waiter>,
-    start: (ActorId, &ActorPath),
+    start: ActorId,
     goal: ActorId,
 ) -> Option<Vec<ActorPath>> {
-    if start.0 == goal {
+    if start == goal {
         return Some(Vec::new());
     }
     let mut came_from: HashMap<ActorId, ActorId> = HashMap::new();
-    let mut stack = vec![start.0];
+    let mut stack = vec![start];
     while let Some(actor) = stack.pop() {
-        for (_, next, _) in waits
+        for (_, next) in waits
             .get(&actor)
             .into_iter()
             .flat_map(|waiter| &waiter.asked)
@@ -85,7 +81,7 @@ fn path_between(
                 path.reverse();
                 return Some(path);
             }
-            if *next != start.0 && !came_from.contains_key(next) {
+            if *next != start && !came_from.contains_key(next) {
                 came_from.insert(*next, actor);
                 stack.push(*next);
             }
@@ -106,9 +102,9 @@ mod tests {
     }
 
     fn ask(waits: &Waits, from: u64, to: u64) -> Result<u64, String> {
-        let ((from, from_path), (to, to_path)) = (actor(from), actor(to));
+        let (from, path) = actor(from);
         waits
-            .add((from, &from_path), (to, &to_path))
+            .add((from, &path), ActorId::new(to))
             .map_err(|cycle| cycle.to_string())
     }
 

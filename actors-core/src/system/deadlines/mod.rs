@@ -114,8 +114,8 @@ impl Deadlines {
         }
     }
 
-    #[cfg(test)]
     /// Returns the number of sleeps that have been polled, are not due and still exist.
+    #[cfg(test)]
     pub(crate) fn pending(&self) -> usize {
         self.queue.lock().sleepers.len()
     }
@@ -214,6 +214,14 @@ impl Queue {
     }
 }
 
+/// Returns the earlier of two deadlines, where `None` is never.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// What the timekeeper does after a look at the queue.
 enum Next {
     /// More entries are due.
@@ -240,8 +248,8 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    #[cfg(test)]
     /// Returns the instant from which this future is ready, unless it never is.
+    #[cfg(test)]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.at
     }

@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident};
-use syn::{Attribute, Expr, FnArg, Generics, Pat, Path, ReturnType, Type, Visibility, parse_quote};
+use syn::{Attribute, Expr, FnArg, Generics, Pat, PatType, Path, ReturnType, Type, Visibility, parse_quote};
 
 /// An actor, ready to be expanded.
 pub(crate) struct Actor {
@@ -208,13 +208,13 @@ impl Handler {
         if !errors.none_in(|errors| validate::handler(method, options, errors)) {
             return None;
         }
-        let inputs = arguments(method).map(|(name, ty)| match Seat::of(ty) {
-            Seat::Context => Input::Context,
-            Seat::Reply => Input::Reply,
-            Seat::Other => Input::Field {
-                name: name.clone(),
-                ty: Box::new(here(ty, actor)),
-            },
+        let inputs = arguments(method).filter_map(|arg| match Seat::of(&arg.ty) {
+            Seat::Context => Some(Input::Context),
+            Seat::Reply => Some(Input::Reply),
+            Seat::Other => Some(Input::Field {
+                name: name_of(arg)?.clone(),
+                ty: Box::new(here(&arg.ty, actor)),
+            }),
         });
         Some(Self {
             name: method.sig.ident.clone(),
@@ -240,9 +240,9 @@ impl Handler {
 
 impl Reply {
     fn new(method: &Method, options: &HandlerOptions, actor: &Type) -> Self {
-        let deferred = arguments(method).find(|(_, ty)| matches!(Seat::of(ty), Seat::Reply));
+        let deferred = arguments(method).find(|arg| matches!(Seat::of(&arg.ty), Seat::Reply));
         let written = match deferred {
-            Some((_, ty)) => types::only_argument(ty).cloned(),
+            Some(arg) => types::only_argument(&arg.ty).cloned(),
             None => Some(output(method)),
         };
         let ty = written.unwrap_or_else(|| parse_quote!(()));
@@ -265,7 +265,7 @@ impl Hook {
         if !errors.none_in(|errors| validate::hook(method, role, errors)) {
             return None;
         }
-        let inputs = arguments(method).map(|(_, ty)| match Seat::of(ty) {
+        let inputs = arguments(method).map(|arg| match Seat::of(&arg.ty) {
             Seat::Context => HookInput::Context,
             Seat::Reply | Seat::Other => HookInput::News,
         });
@@ -311,16 +311,20 @@ impl Seat {
     }
 }
 
-/// The arguments that have a name, with their types.
-pub(crate) fn arguments(method: &Method) -> impl Iterator<Item = (&Ident, &Type)> {
+/// What a method takes besides its receiver.
+pub(crate) fn arguments(method: &Method) -> impl Iterator<Item = &PatType> {
     method.sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(arg) => match &*arg.pat {
-            Pat::Ident(pat) => Some((&pat.ident, &*arg.ty)),
-            // Only the context and the way back may go without a name.
-            _ => None,
-        },
+        FnArg::Typed(arg) => Some(arg),
         FnArg::Receiver(_) => None,
     })
+}
+
+/// The name of an argument that has no more than a name.
+pub(crate) fn name_of(arg: &PatType) -> Option<&Ident> {
+    match &*arg.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(&pat.ident),
+        _ => None,
+    }
 }
 
 /// The return type, `()` if none is written.

@@ -10,7 +10,7 @@ use crate::{
 };
 use proc_macro2::Ident;
 use quote::quote;
-use syn::{Attribute, FnArg, GenericParam, Pat, PatType, Receiver, ReturnType, Type};
+use syn::{Attribute, GenericParam, PatType, Receiver, ReturnType, Type};
 
 const RECEIVER: &str = "write `&mut self` (or `&self`)";
 
@@ -76,7 +76,7 @@ pub(crate) fn handler(method: &Method, options: &HandlerOptions, errors: &mut Er
         );
     }
     let mut seen = Seen::default();
-    for arg in typed(method) {
+    for arg in model::arguments(method) {
         handler_argument(arg, &mut seen, errors);
     }
     let has_reply = seen.reply;
@@ -129,7 +129,7 @@ fn handler_options(
 pub(crate) fn hook(method: &Method, role: Role, errors: &mut Errors) {
     common(method, errors);
     let mut seen = Seen::default();
-    for arg in typed(method) {
+    for arg in model::arguments(method) {
         hook_argument(arg, role, &mut seen, errors);
     }
 }
@@ -242,17 +242,8 @@ struct Seen {
     news: bool,
 }
 
-fn typed(method: &Method) -> impl Iterator<Item = &PatType> {
-    method.sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(arg) => Some(arg),
-        FnArg::Receiver(_) => None,
-    })
-}
-
 fn handler_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
-    if !plain_pattern(arg, errors) {
-        return;
-    }
+    unconditional(arg, errors);
     match Seat::of(&arg.ty) {
         Seat::Context => context(&arg.ty, seen, errors),
         Seat::Reply => {
@@ -266,7 +257,13 @@ fn handler_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
             owned(&arg.ty, "a reply", errors);
         }
         Seat::Other => {
-            if name_of(arg).is_some_and(|name| name == "reply") {
+            let name = model::name_of(arg);
+            if name.is_none() {
+                errors.push(
+                    &arg.pat,
+                    "an argument becomes a field of the message: give it a name, and take it apart in the body",
+                );
+            } else if name.is_some_and(|name| name == "reply") {
                 errors.push(
                     arg,
                     "`reply` is the way back: write `reply: ReplyTo<_>`, or give this argument another name",
@@ -279,9 +276,7 @@ fn handler_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
 }
 
 fn hook_argument(arg: &PatType, role: Role, seen: &mut Seen, errors: &mut Errors) {
-    if !plain_pattern(arg, errors) {
-        return;
-    }
+    unconditional(arg, errors);
     if matches!(Seat::of(&arg.ty), Seat::Context) {
         return context(&arg.ty, seen, errors);
     }
@@ -322,34 +317,14 @@ fn context(ty: &Type, seen: &mut Seen, errors: &mut Errors) {
     seen.context = true;
 }
 
-/// An argument becomes a field, so it needs a name.
-fn plain_pattern(arg: &PatType, errors: &mut Errors) -> bool {
-    let before = match &*arg.pat {
-        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => arg.attrs.first(),
-        _ => {
-            errors.push(
-                &arg.pat,
-                "an argument becomes a field of the message: give it a name, and take it apart in the body",
-            );
-            return false;
-        }
-    };
-    match before {
-        Some(attr) if attr.path().is_ident("cfg") => {
-            errors.push(
-                attr,
-                "a message has the same fields everywhere: put `#[cfg]` on the handler",
-            );
-            false
-        }
-        _ => true,
-    }
-}
-
-fn name_of(arg: &PatType) -> Option<&Ident> {
-    match &*arg.pat {
-        Pat::Ident(pat) => Some(&pat.ident),
-        _ => None,
+/// An argument is there under every condition.
+fn unconditional(arg: &PatType, errors: &mut Errors) {
+    let condition = arg.attrs.iter().find(|attr| attr.path().is_ident("cfg"));
+    if let Some(attr) = condition {
+        errors.push(
+            attr,
+            "a method has the same arguments everywhere: put `#[cfg]` on the method",
+        );
     }
 }
 

@@ -8,7 +8,9 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident};
-use syn::{Attribute, Expr, FnArg, Generics, Pat, PatType, Path, ReturnType, Type, Visibility, parse_quote};
+use syn::{
+    Attribute, Expr, FnArg, Generics, Pat, PatType, Path, ReturnType, Type, Visibility, parse_quote,
+};
 
 /// An actor, ready to be expanded.
 pub(crate) struct Actor {

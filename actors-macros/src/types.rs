@@ -77,6 +77,30 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     }
 }
 
+/// The `Rc<T>` in a type that is sure not to be `Send` because of it: the type itself, or what a
+/// container of the standard library holds.
+pub(crate) fn counted_by_one_thread(ty: &Type) -> Option<&Type> {
+    const CONTAINERS: &[&str] = &[
+        "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Result", "Vec",
+        "VecDeque",
+    ];
+    match peel(ty) {
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(counted_by_one_thread),
+        Type::Array(array) => counted_by_one_thread(&array.elem),
+        ty @ Type::Path(_) if is_named(ty, "Rc") && only_argument(ty).is_some() => Some(ty),
+        ty if CONTAINERS.iter().any(|name| is_named(ty, name)) => {
+            let PathArguments::AngleBracketed(list) = &last_segment(ty)?.arguments else {
+                return None;
+            };
+            list.args.iter().find_map(|argument| match argument {
+                GenericArgument::Type(ty) => counted_by_one_thread(ty),
+                _ => None,
+            })
+        }
+        _ => None,
+    }
+}
+
 /// What keeps a type from being owned data with a name.
 pub(crate) enum Trouble {
     /// A reference, as it is written and what to write instead.

@@ -85,7 +85,7 @@ pub(crate) fn handler(method: &Method, options: &HandlerOptions, errors: &mut Er
             ty,
             "this handler answers through its `ReplyTo`: take out the return type",
         ),
-        ReturnType::Type(_, ty) => owned(ty, "a reply", errors),
+        ReturnType::Type(_, ty) => reply(ty, errors),
         ReturnType::Default => {}
     }
     handler_options(method, options, has_reply, errors);
@@ -254,7 +254,7 @@ fn handler_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
                 errors.push(&arg.ty, "say what the reply is: write `ReplyTo<Reply>`");
             }
             seen.reply = true;
-            owned(&arg.ty, "a reply", errors);
+            reply(types::only_argument(&arg.ty).unwrap_or(&arg.ty), errors);
         }
         Seat::Other => {
             let name = model::name_of(arg);
@@ -324,6 +324,23 @@ fn unconditional(arg: &PatType, errors: &mut Errors) {
         errors.push(
             attr,
             "a method has the same arguments everywhere: put `#[cfg]` on the method",
+        );
+    }
+}
+
+/// Reports what cannot go back to an asker. Of an argument that is not `Send` the compiler speaks once, at
+/// its type; of a reply it would speak at every generated use.
+fn reply(ty: &Type, errors: &mut Errors) {
+    owned(ty, "a reply", errors);
+    if let Some(counted) = types::counted_by_one_thread(ty) {
+        let inner = types::only_argument(counted).map(types::pretty);
+        errors.push(
+            counted,
+            format!(
+                "a reply goes to another thread: write `Arc<{}>` in place of `{}`",
+                inner.unwrap_or_default(),
+                types::pretty(counted)
+            ),
         );
     }
 }

@@ -3,7 +3,8 @@
 use super::{Scope, moved, ours};
 use crate::{model::Reply, types};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
 use syn::{Type, WhereClause, WherePredicate, parse_quote, spanned::Spanned};
 
 /// Every type parameter is `Send + 'static`, asked at the parameter. The generated items assume it (see
@@ -133,11 +134,14 @@ pub(super) fn assumed(scope: &Scope<'_>) -> Option<WhereClause> {
 }
 
 impl Scope<'_> {
-    /// The types that travel, but for those of which everyone knows that they may.
+    /// The types that travel, each once, but for those of which everyone knows that they may.
     fn carried(&self) -> Vec<&Type> {
+        let mut known = HashSet::new();
+        let fresh = |ty: &&Type| known.insert(ty.to_token_stream().to_string());
         self.actor
             .payload()
             .filter(|ty| !types::is_plain(ty))
+            .filter(fresh)
             .collect()
     }
 }

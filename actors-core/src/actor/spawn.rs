@@ -212,8 +212,8 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
-    /// Drains the actor when the last reference to it is gone. Its parent, watches, timers, weak references and its own
-    /// context do not count.
+    /// Drains the actor when the last reference to it is gone. Its parent, watches, weak references and its own context
+    /// do not count.
     pub fn stop_when_unreferenced(mut self) -> Self {
         self.options().counted = true;
         self

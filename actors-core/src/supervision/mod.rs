@@ -5,8 +5,8 @@
 //! [`Backoff`] between them, and does what the verdict says:
 //!
 //! ```text
-//! Failure -> Supervision::decide (or `on_failure` of the parent) -> Directive -> Supervision::verdict -> Verdict
-//!                                                                                      ^ RestartRecord, Situation
+//! Failure -> Supervision::decide -> Directive -> Supervision::verdict -> Verdict
+//!                                                ^ RestartRecord, Situation
 //! ```
 //!
 //! Everything here is a function of its arguments: the time and the random number come in as values. An actor that ends

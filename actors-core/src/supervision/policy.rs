@@ -173,8 +173,8 @@ impl Supervision {
         self.with(|policy| policy.when_spent = directive)
     }
 
-    /// Sets how long a failed child waits for its parent's `on_failure`, or for an escalation to be taken up, before the
-    /// policy decides alone; the default is 5 seconds.
+    /// Sets how long a failed child waits for its parent to take up an escalation, before it is stopped; the default is
+    /// 5 seconds.
     #[must_use]
     pub fn decision_timeout(self, timeout: Duration) -> Self {
         self.with(|policy| policy.decision_timeout = timeout)

@@ -16,7 +16,7 @@ pub struct Counters {
     pub accepted: u64,
     /// Messages that wait in mailboxes, those included whose asker is gone.
     pub queued: u64,
-    /// Messages set aside by their actors.
+    /// Messages set aside by their actors; 0 as long as there is no stash.
     pub stashed: u64,
     /// Messages inside handlers.
     pub running: u64,

@@ -168,12 +168,12 @@ impl SystemCore {
 
     /// Begins the shutdown, unless it has begun; it goes on by itself.
     pub(crate) fn begin_shutdown(self: &Arc<Self>, cause: ShutdownCause) {
-        if !self.shutdown.begin(cause) {
+        let began = self.clock.now();
+        if !self.shutdown.begin(cause, began) {
             return;
         }
         self.events.quiet();
         self.family.close();
-        let began = self.clock.now();
         let system = Arc::clone(self);
         self.run(ActorId::new(0), async move {
             let deadline = began.checked_add(system.settings.shutdown_timeout);
@@ -181,28 +181,29 @@ impl SystemCore {
                 .family
                 .stop_all(EndKind::Stop, StopReason::Shutdown, deadline)
                 .await;
-            system.close(system.clock.now() - began);
+            system.close();
         })
         .detach();
         if self.is_gone() {
-            self.close(Duration::ZERO);
+            self.close();
         }
     }
 
     /// The Tokio runtime went away: no actor runs again. Ends them all.
     fn lost(self: &Arc<Self>) {
-        self.shutdown.begin(ShutdownCause::RuntimeGone);
+        self.shutdown
+            .begin(ShutdownCause::RuntimeGone, self.clock.now());
         self.events.quiet();
-        self.close(Duration::ZERO);
+        self.close();
     }
 
     /// Closes everything, and lets go of the activations that are left.
-    fn close(&self, took: Duration) {
+    fn close(&self) {
         self.family.close();
         self.workers.close();
         self.deadlines.close();
         self.let_all_go();
-        self.shutdown.finish(took);
+        self.shutdown.finish(self.clock.now());
         self.events.close();
         if let Some(runtime) = self.runtime.lock().take() {
             runtime.shutdown_background();

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::path::ActorPath;
 use crate::supervision::{FailureReport, StopReason};
 use crate::sync::Mutex;
@@ -95,21 +97,21 @@ impl ShutdownReport {
 
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
+        let (total, took) = (self.total(), self.took);
+        let actors = if total == 1 { "actor" } else { "actors" };
+        write!(
             f,
-            "shutdown ({}) in {:?}: {} actors ended",
-            self.cause,
-            self.took,
-            self.total()
+            "shutdown ({}) in {took:?}: {total} {actors} ended",
+            self.cause
         )?;
         for (reason, count) in &self.ended {
-            writeln!(f, "  {count:>8} {reason}")?;
+            write!(f, "\n  {count:>8} {reason}")?;
         }
         for (actor, reason) in &self.unclean {
-            writeln!(f, "  not well: {actor}: {reason}")?;
+            write!(f, "\n  not well: {actor}: {reason}")?;
         }
         if self.unlisted > 0 {
-            writeln!(f, "  and {} more that did not end well", self.unlisted)?;
+            write!(f, "\n  and {} more that did not end well", self.unlisted)?;
         }
         Ok(())
     }
@@ -129,17 +131,18 @@ struct State {
 enum Phase {
     #[default]
     Running,
-    Stopping(ShutdownReport),
+    /// With the time at which it began.
+    Stopping(ShutdownReport, Instant),
     Over(Arc<ShutdownReport>),
 }
 
 impl Shutdown {
     /// Begins the shutdown; says whether this call did.
-    pub(crate) fn begin(&self, cause: ShutdownCause) -> bool {
+    pub(crate) fn begin(&self, cause: ShutdownCause, now: Instant) -> bool {
         let mut state = self.0.lock();
         let first = matches!(state.phase, Phase::Running);
         if first {
-            state.phase = Phase::Stopping(ShutdownReport::new(cause));
+            state.phase = Phase::Stopping(ShutdownReport::new(cause), now);
         }
         first
     }
@@ -150,16 +153,19 @@ impl Shutdown {
 
     /// Counts the end of an actor, if the shutdown has begun and is not over.
     pub(crate) fn tally(&self, actor: &ActorPath, reason: &StopReason) {
-        if let Phase::Stopping(report) = &mut self.0.lock().phase {
+        if let Phase::Stopping(report, _) = &mut self.0.lock().phase {
             report.count(actor, reason);
         }
     }
 
     /// Completes the report and wakes those who wait for it. Only the first call counts.
-    pub(crate) fn finish(&self, took: Duration) {
+    pub(crate) fn finish(&self, now: Instant) {
         let mut state = self.0.lock();
         state.phase = match std::mem::take(&mut state.phase) {
-            Phase::Stopping(report) => Phase::Over(Arc::new(ShutdownReport { took, ..report })),
+            Phase::Stopping(report, began) => {
+                let took = now.duration_since(began);
+                Phase::Over(Arc::new(ShutdownReport { took, ..report }))
+            }
             other => other,
         };
         let waiters = std::mem::take(&mut state.waiters);
@@ -201,14 +207,15 @@ mod tests {
     #[test]
     fn a_shutdown_that_is_finished_twice_stays_finished_as_it_was() {
         let shutdown = Shutdown::default();
-        assert!(shutdown.begin(ShutdownCause::Requested));
+        let now = Instant::now();
+        assert!(shutdown.begin(ShutdownCause::Requested, now));
         for took in [1, 2] {
-            shutdown.finish(Duration::from_secs(took));
+            shutdown.finish(now + Duration::from_secs(took));
             let Poll::Ready(report) = shutdown.poll_over(&mut None, noop_waker_ref()) else {
                 panic!("it is not over");
             };
             assert_eq!(report.took, Duration::from_secs(1));
         }
-        assert!(!shutdown.begin(ShutdownCause::Requested));
+        assert!(!shutdown.begin(ShutdownCause::Requested, now));
     }
 }

@@ -205,11 +205,11 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
     }
 
-    /// The time is up: takes the answer if it has just come, or leaves.
-    fn time_out(&self) -> Result<K::Ok, AskError<K::Err>> {
+    /// Waits no longer: takes the answer if it has just come, or leaves.
+    fn give_up(&self, error: fn(Phase) -> AskError<K::Err>) -> Result<K::Ok, AskError<K::Err>> {
         match self.slot.leave(&self.to.core().system) {
             Ok(answer) => Self::settle(answer),
-            Err(phase) => Err(AskError::Timeout { phase }),
+            Err(phase) => Err(error(phase)),
         }
     }
 
@@ -238,10 +238,15 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         {
             return Poll::Ready(answer);
         }
-        if let Some(sleep) = &mut self.sleep
-            && Pin::new(sleep).poll(cx).is_ready()
-        {
-            return Poll::Ready(self.time_out());
+        let Some(sleep) = &mut self.sleep else {
+            return Poll::Pending;
+        };
+        if Pin::new(&mut *sleep).poll(cx).is_ready() {
+            return Poll::Ready(self.give_up(|phase| AskError::Timeout { phase }));
+        }
+        // Its system is gone, and the time with it, but somebody may keep the way back for ever.
+        if sleep.is_lost() {
+            return Poll::Ready(self.give_up(|phase| AskError::Stopped { phase }));
         }
         Poll::Pending
     }

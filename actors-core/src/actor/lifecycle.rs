@@ -435,6 +435,9 @@ impl<A: Actor> Life<A> {
             }
         }
         self.stop_children().await;
+        // No child waits for a decision any more; those who asked them are told.
+        self.cell
+            .drop_signals(|signal| matches!(signal, Signal::Escalated { .. }));
         ctx
     }
 

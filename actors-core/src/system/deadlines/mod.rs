@@ -25,7 +25,7 @@
 //! | sleep, pending | adds its entry; takes the keeper's waker if the entry is due before the timer | wakes the keeper |
 //! | sleep, dropped | removes its entry; takes the keeper's waker if none is left and time is pausable | drops its waker, wakes the keeper |
 //! | timekeeper | leaves its waker, takes a batch of due entries, notes the next instant | wakes the batch, sets the timer |
-//! | close | marks the end, takes everything | drops the wakers, wakes the keeper |
+//! | close | marks the end, takes everything | wakes them all, and the keeper |
 //!
 //! An absent waker of the keeper means that it has been woken and will look again, so nobody wakes
 //! it twice.
@@ -120,12 +120,11 @@ impl Deadlines {
         self.queue.lock().sleepers.len()
     }
 
-    /// Ends the timekeeper and forgets all sleeps: none of them fires any more.
+    /// Ends the timekeeper and forgets all sleeps: none of them fires any more. Whoever polls one is woken for the last time,
+    /// and can see that it [`is_lost`](Sleep::is_lost).
     pub(crate) fn close(&self) {
         let (sleepers, keeper) = self.queue.lock().close();
-        for waker in sleepers.into_values() {
-            panic::drop_quietly(waker);
-        }
+        sleepers.into_values().for_each(panic::wake);
         keeper.into_iter().for_each(Waker::wake);
     }
 
@@ -252,6 +251,11 @@ impl Sleep {
     #[cfg(test)]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.at
+    }
+
+    /// Says whether this will never be ready, because the queue is closed.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.deadlines.queue.lock().closed
     }
 
     fn unregister(&mut self) {

@@ -284,7 +284,7 @@ fn the_timer_of_a_lone_sleep_serves_the_next_one_where_time_is_real() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_fires_after_a_close_and_no_waker_is_held() {
+async fn nothing_fires_after_a_close_which_wakes_once_and_no_waker_is_held() {
     let (deadlines, keeper) = kept();
     let wakes = Arc::new(Wakes::default());
     let waker = Waker::from(Arc::clone(&wakes));
@@ -294,7 +294,9 @@ async fn nothing_fires_after_a_close_and_no_waker_is_held() {
             .poll_unpin(&mut Context::from_waker(&waker))
             .is_pending()
     );
+    assert!(!sleep.is_lost());
     deadlines.close();
+    assert_eq!((wakes.count(), sleep.is_lost()), (1, true));
     keeper.await.unwrap();
     tokio::time::advance(ms(20)).await;
     assert!(
@@ -308,7 +310,7 @@ async fn nothing_fires_after_a_close_and_no_waker_is_held() {
             .poll_unpin(&mut Context::from_waker(&waker))
             .is_pending()
     );
-    assert_eq!((wakes.count(), deadlines.pending()), (0, 0));
+    assert_eq!((wakes.count(), deadlines.pending()), (1, 0));
     drop(waker);
     assert_eq!(Arc::strong_count(&wakes), 1);
 }

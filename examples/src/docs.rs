@@ -13,4 +13,5 @@ pages! {
     readme = "../../README.md",
     getting_started = "../../docs/getting-started.md",
     testing = "../../docs/testing.md",
+    troubleshooting = "../../docs/troubleshooting.md",
 }

@@ -148,7 +148,11 @@ impl<A: Actor> ActorRef<A> {
 
     /// Refuses new messages at once, lets the actor handle what it has accepted, and then ends it.
     ///
-    /// Acts at the call; the future waits for the reason. After the stop timeout the drain becomes a stop.
+    /// This is about the messages of this actor alone. Its children are stopped afterwards, and what is queued for them is
+    /// turned out: drain them first if they are to finish.
+    ///
+    /// Acts at the call; the future waits for the reason. After the stop timeout of the actor's options (5 s unless set) the
+    /// drain becomes a stop; [`StopReason::Drained`] says that all was handled.
     ///
     /// # Cancel safety
     ///

@@ -147,3 +147,24 @@ fn nobody_who_waited_for_the_end_of_a_system_is_remembered() {
         assert_eq!(std::sync::Arc::strong_count(&flag), 1);
     });
 }
+
+#[test]
+fn a_drain_handles_whatever_was_accepted_however_late() {
+    common::world::on_two_threads(async |system| {
+        for _ in 0..100 {
+            let (recorder, numbers) = common::recorder::recorder(&system);
+            let (start, started) = std::sync::mpsc::channel();
+            let teller = recorder.clone();
+            let telling = std::thread::spawn(move || {
+                start.send(()).unwrap();
+                (0..)
+                    .take_while(|_| teller.note(1).try_tell().is_ok())
+                    .count()
+            });
+            started.recv().unwrap();
+            assert_eq!(recorder.drain().await, StopReason::Drained);
+            let accepted = telling.join().unwrap();
+            assert_eq!(numbers.entries().len(), accepted);
+        }
+    });
+}

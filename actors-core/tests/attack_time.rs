@@ -95,7 +95,7 @@ fn an_ask_with_a_limit_ends_although_its_way_back_outlives_the_system() {
         bounded(move || {
             let runtime = virtual_runtime();
             let (out, kept) = channel();
-            let asked = runtime.block_on(async {
+            let (asked,) = runtime.block_on(async {
                 let system = ActorSystem::new("test").unwrap();
                 let leak = system.spawn_with("leak", out, |out| Leak { out }).unwrap();
                 let mut asked = leak.let_out().ask().timeout(secs(1));
@@ -104,7 +104,7 @@ fn an_ask_with_a_limit_ends_although_its_way_back_outlives_the_system() {
                 if in_good_order {
                     system.shutdown().await;
                 }
-                asked
+                (asked,)
             });
             drop(runtime);
             let answer = futures::executor::block_on(asked);

@@ -176,6 +176,9 @@ impl<'a, A: Actor, K: ReplyKind, P> Call<'a, A, K, P> {
 
     /// Sends the message as [`tell`](Self::tell) does, and leaves the answer to whoever `reply` belongs to: a handler that
     /// was asked lets another actor answer.
+    ///
+    /// If it cannot be queued there, the asker gets [`Stopped`](crate::AskError::Stopped) in the phase `Running`, or
+    /// [`NoReply`](crate::AskError::NoReply) from a full mailbox: a handler of theirs has run.
     pub fn forward(self, reply: ReplyTo<K::Raw>) {
         let to = self.to;
         to.tell(self.into_message(reply));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::panic::RefUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use super::enqueue::Enqueue;
 use super::recipient::Recipient;
 use super::reply::ReplyTo;
 use super::stopping::{Ended, order_end};
-use super::{Actor, Handle};
+use super::{Actor, Handle, Message};
 
 /// A reference to an actor of type `A`: a cheap clone, which sends messages and says when to stop.
 ///
@@ -31,35 +32,56 @@ use super::{Actor, Handle};
 /// `#[actor]` makes a reference with one method for each handler, which derefs to this one. With a message enum of one's
 /// own, [`tell`](Self::tell) and [`ask`](Self::ask) take the messages.
 pub struct ActorRef<A: Actor> {
-    cell: Arc<Cell<A::Msg>>,
+    cell: Arc<dyn Shared<A::Msg>>,
     actor: PhantomData<fn() -> A>,
+}
+
+/// A cell, seen so that the compiler need not look into it.
+///
+/// Messages hold references. Were a reference `Send` because of what its cell is made of, the compiler would walk from the
+/// messages of one actor through its cell to those of the next, and would reach its recursion limit in a program of a dozen
+/// actors that know each other. That every message is `Send` is said once, at [`Message`].
+trait Shared<M>: Member + RefUnwindSafe {
+    fn cell(&self) -> &Cell<M>;
+}
+
+impl<M: Message> Shared<M> for Cell<M> {
+    #[inline]
+    fn cell(&self) -> &Self {
+        self
+    }
 }
 
 impl<A: Actor> ActorRef<A> {
     /// Makes a reference, and counts it if the actor drains without.
     pub(super) fn new(cell: Arc<Cell<A::Msg>>) -> Self {
-        if cell.core.options.counted {
+        Self::counted(cell)
+    }
+
+    fn counted(shared: Arc<dyn Shared<A::Msg>>) -> Self {
+        let core = &shared.cell().core;
+        if core.options.counted {
             // Ordering: as for any reference count, only the way down needs to be ordered.
-            cell.core.references.fetch_add(1, Ordering::Relaxed);
+            core.references.fetch_add(1, Ordering::Relaxed);
         }
         Self {
-            cell,
+            cell: shared,
             actor: PhantomData,
         }
     }
 
     #[inline]
-    pub(super) const fn cell(&self) -> &Arc<Cell<A::Msg>> {
-        &self.cell
+    pub(super) fn cell(&self) -> &Cell<A::Msg> {
+        self.cell.cell()
     }
 
     /// The same actor under another type with the same messages.
     pub(crate) fn retyped<B: Actor<Msg = A::Msg>>(&self) -> ActorRef<B> {
-        ActorRef::new(Arc::clone(&self.cell))
+        ActorRef::counted(Arc::clone(&self.cell))
     }
 
     pub(crate) fn core(&self) -> &Core {
-        &self.cell.core
+        &self.cell().core
     }
 
     pub(super) fn system(&self) -> ActorSystem {
@@ -73,7 +95,7 @@ impl<A: Actor> ActorRef<A> {
     /// Sends a message and returns at once, from any thread. Whatever cannot be queued is a dead letter.
     #[inline]
     pub fn tell(&self, message: A::Msg) {
-        self.cell.tell(message);
+        self.cell().tell(message);
     }
 
     /// Sends a message if there is room, or gives it back.
@@ -82,7 +104,7 @@ impl<A: Actor> ActorRef<A> {
     ///
     /// [`TryTellError::Full`] and [`TryTellError::Closed`], each with the message.
     pub fn try_tell(&self, message: A::Msg) -> Result<(), TryTellError<A::Msg>> {
-        self.cell
+        self.cell()
             .offer(message, Admission::Try)
             .map_err(|(message, refusal)| match refusal {
                 Refusal::Full(_) => TryTellError::Full(message),
@@ -218,7 +240,7 @@ impl<A: Actor> ActorRef<A> {
 
     /// Returns how many messages wait in the mailbox just now; those in handlers are not among them.
     pub fn mailbox_depth(&self) -> usize {
-        self.cell.depth()
+        self.cell().depth()
     }
 
     /// Returns a reference that does not count for `stop_when_unreferenced`.
@@ -254,17 +276,18 @@ impl<A: Actor> Handle<A> for ActorRef<A> {
 
 impl<A: Actor> Clone for ActorRef<A> {
     fn clone(&self) -> Self {
-        Self::new(Arc::clone(&self.cell))
+        Self::counted(Arc::clone(&self.cell))
     }
 }
 
 impl<A: Actor> Drop for ActorRef<A> {
     fn drop(&mut self) {
-        if !self.cell.core.options.counted {
+        let core = self.core();
+        if !core.options.counted {
             return;
         }
         // Ordering: pairs with the other decrements, so that the last one comes after every use.
-        if self.cell.core.references.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if core.references.fetch_sub(1, Ordering::AcqRel) == 1 {
             drop(order_end(
                 self.member(),
                 EndKind::Drain,
@@ -291,21 +314,22 @@ impl<A: Actor> Hash for ActorRef<A> {
 
 impl<A: Actor> fmt::Debug for ActorRef<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.cell, f)
+        fmt::Debug::fmt(self.cell(), f)
     }
 }
 
 /// A reference that does not count: an actor with `stop_when_unreferenced` drains in spite of it.
 pub struct WeakActorRef<A: Actor> {
-    cell: Weak<Cell<A::Msg>>,
+    cell: Weak<dyn Shared<A::Msg>>,
     actor: PhantomData<fn() -> A>,
 }
 
 impl<A: Actor> WeakActorRef<A> {
     /// Returns the reference, unless the actor has ended or is ending.
     pub fn upgrade(&self) -> Option<A::Ref> {
-        let cell = self.cell.upgrade().filter(|cell| !cell.mail.is_closed())?;
-        Some(A::Ref::from(ActorRef::new(cell)))
+        let open = |shared: &Arc<dyn Shared<_>>| !shared.cell().mail.is_closed();
+        let shared = self.cell.upgrade().filter(open)?;
+        Some(A::Ref::from(ActorRef::counted(shared)))
     }
 }
 
@@ -321,7 +345,7 @@ impl<A: Actor> Clone for WeakActorRef<A> {
 impl<A: Actor> fmt::Debug for WeakActorRef<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cell.upgrade() {
-            Some(cell) => fmt::Debug::fmt(&*cell, f),
+            Some(shared) => fmt::Debug::fmt(shared.cell(), f),
             None => f.write_str("(gone)"),
         }
     }

@@ -1,8 +1,7 @@
 //! Gives runnable actors a thread; knows no actor.
 //!
 //! Whatever makes an actor runnable hands a [`Runnable`] to a [`Schedule`]: the one seam between actors and threads. In
-//! production that is [`Workers`], a fixed number of long-lived tasks on the Tokio runtime; the simulation of the test kit
-//! is the second implementation.
+//! production that is [`Workers`], a fixed number of long-lived tasks on the Tokio runtime; a simulation is another.
 //!
 //! # Terms
 //!

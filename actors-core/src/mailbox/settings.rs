@@ -45,7 +45,7 @@ impl Mailbox {
         }
     }
 
-    /// Makes a mailbox for `capacity` messages. Control, ticks and ends of watched actors need no room.
+    /// Makes a mailbox for `capacity` messages. Control, ends of watched actors and piped results need no room.
     ///
     /// A capacity of 0 is refused where the settings are used, with
     /// [`SpawnError::ZeroCapacity`](crate::SpawnError::ZeroCapacity) or

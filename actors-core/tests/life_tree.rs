@@ -3,7 +3,7 @@
 mod common;
 
 use actors_core::prelude::*;
-use common::puppet::Script;
+use common::puppet::{Puppet, Script};
 use common::{Gate, Log, pass, paused, settle, system};
 use futures::FutureExt;
 use tokio::time::Instant;
@@ -306,5 +306,29 @@ fn a_shutdown_acts_at_the_call_and_happens_once() {
         let (one, two) = tokio::join!(system.shutdown(), system.stopped());
         assert_eq!((one.total(), two.total()), (1, 1));
         assert!(puppet.is_stopped());
+    });
+}
+
+#[test]
+fn children_are_made_of_arguments_or_given_once_as_top_level_actors_are() {
+    paused(async {
+        let (system, log) = (system(), Log::default());
+        let (made, given) = (Script::new("made", &log), Script::new("given", &log));
+        let parent = Script::new("p", &log)
+            .on_start(move |ctx| {
+                ctx.spawn_with("made", made.clone(), |script| script.factory()())
+                    .unwrap();
+                ctx.spawn_once("given", given.factory()()).unwrap();
+                async { Ok(()) }.boxed()
+            })
+            .spawn(&system);
+        parent.note("has started").await.unwrap();
+        let made = system.lookup::<Puppet>("p/made").unwrap();
+        let given = system.lookup::<Puppet>("p/given").unwrap();
+        for child in [&made, &given] {
+            child.crash("boom").tell();
+        }
+        assert_eq!(made.note("was made again").await, Ok(1));
+        assert!(given.stopped().await.is_failure());
     });
 }

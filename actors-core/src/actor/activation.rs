@@ -23,7 +23,8 @@ use crate::panic::{self, PanicText};
 use crate::supervision::{Directive, Failure, FailureOrigin, StopReason};
 use crate::system::ActorState;
 use crate::system::counters::add;
-use crate::system::member::{EndKind, Ending, Member, Signal};
+use crate::system::member::Member;
+use crate::system::orders::{EndKind, Ending, Signal};
 
 use super::cell::{Notice, Queued, UNNAMED};
 use super::drive::{Driven, Patience, Work};

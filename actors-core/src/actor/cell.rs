@@ -17,7 +17,8 @@ use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Directive, Failure, StopReason};
 use crate::system::Terminated;
 use crate::system::counters::add;
-use crate::system::member::{Control, Core, Ending, Member, Orders, Signal};
+use crate::system::member::{Core, Member};
+use crate::system::orders::{Control, Ending, Orders, Signal};
 
 use super::Message;
 

@@ -17,12 +17,13 @@ use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, FailureOrigin, StopReason, Supervision};
 use crate::system::ActorSystem;
 use crate::system::end::WatchKey;
-use crate::system::member::{EndKind, Member};
+use crate::system::member::Member;
+use crate::system::orders::EndKind;
 
 use super::Actor;
 use super::call::{Call, ReplyKind};
 use super::cell::{Cell, Notice};
-use super::factory::Factory;
+use super::factory::{Factory, IntoState, once, source, with_args};
 use super::recipient::Recipient;
 use super::reference::ActorRef;
 use super::spawn::{Nest, Reserved, Spawn};
@@ -153,6 +154,37 @@ impl<A: Actor> ActorContext<A> {
         self.actor(factory).name(name).spawn()
     }
 
+    /// Spawns a child whose factory gets a clone of `args` for each incarnation.
+    ///
+    /// # Errors
+    ///
+    /// As [`ActorSystem::spawn`].
+    pub fn spawn_with<B: Actor, M: 'static, P, R>(
+        &mut self,
+        name: impl AsRef<str>,
+        args: P,
+        factory: impl Fn(P) -> R + Send + Sync + 'static,
+    ) -> Result<B::Ref, SpawnError>
+    where
+        P: Clone + Send + Sync + 'static,
+        R: IntoState<B, M> + 'static,
+    {
+        self.spawn(name, with_args(args, factory))
+    }
+
+    /// Spawns a child with a state that cannot be made again: a restart acts as a stop.
+    ///
+    /// # Errors
+    ///
+    /// As [`ActorSystem::spawn`].
+    pub fn spawn_once<B: Actor>(
+        &mut self,
+        name: impl AsRef<str>,
+        state: B,
+    ) -> Result<B::Ref, SpawnError> {
+        self.actor_once(state).name(name).spawn()
+    }
+
     /// Spawns a child without a name.
     ///
     /// # Errors
@@ -167,12 +199,12 @@ impl<A: Actor> ActorContext<A> {
 
     /// Starts to describe a child whose options differ from the defaults.
     pub fn actor<B: Actor, M: 'static>(&mut self, factory: impl Factory<B, M>) -> Spawn<B> {
-        Spawn::new(self.nest(), super::factory::source(factory))
+        Spawn::new(self.nest(), source(factory))
     }
 
     /// Starts to describe a child whose state is given and cannot be made again: a restart acts as a stop.
     pub fn actor_once<B: Actor>(&mut self, state: B) -> Spawn<B> {
-        Spawn::new(self.nest(), super::factory::once(state))
+        Spawn::new(self.nest(), once(state))
     }
 
     /// Takes a name for a child and gives its reference before there is an actor.

@@ -14,7 +14,8 @@ use crate::dispatch::turn;
 use crate::error::{AskFailure, Phase};
 use crate::panic::{self, Guarded, PanicText};
 use crate::system::deadlines::Sleep;
-use crate::system::member::{EndKind, Member, Signal};
+use crate::system::member::Member;
+use crate::system::orders::{EndKind, Signal};
 
 use super::Actor;
 use super::lifecycle::Life;

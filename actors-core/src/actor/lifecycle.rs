@@ -13,7 +13,7 @@
 //! looks at the control lane again, so that a stop beats a restart and a kill beats a stop, whenever they come.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ use crate::supervision::{
     StopReason, Supervision, Verdict,
 };
 use crate::system::deadlines::Sleep;
-use crate::system::member::{EndKind, Member, Signal};
+use crate::system::member::Member;
+use crate::system::orders::{EndKind, Signal};
 use crate::system::{ActorState, ShutdownCause};
 
 use super::Actor;
@@ -353,31 +354,14 @@ impl<A: Actor> Life<A> {
         let cell = Arc::clone(&self.cell);
         let core = &cell.core;
         let report = failure.report();
-        let failed_to_start = matches!(failure.origin(), FailureOrigin::Start);
+        let failed_to_start = failure.origin().is_start();
         core.set_state(ActorState::Deciding);
-        match core.parent.as_ref().and_then(std::sync::Weak::upgrade) {
+        match core.parent.as_ref().and_then(Weak::upgrade) {
             None => {
                 self.cell.discard(failure);
-                let cause = ShutdownCause::Escalated {
-                    actor: core.path.clone(),
-                    failure: report.clone(),
-                };
-                self.stop_for(StopReason::Failed(report));
-                core.system.begin_shutdown(cause);
-                return Judged::Exit(Exit::Stop);
+                return self.shut_down_for(report);
             }
-            Some(parent) => {
-                let me: Arc<dyn Member> = Arc::clone(&cell) as Arc<dyn Member>;
-                let mut signal = Some(Signal::Escalated {
-                    child: Arc::downgrade(&me),
-                    failure: failure.escalated_by(&core.path),
-                });
-                parent.control(&mut |orders| orders.signals.extend(signal.take()));
-                // A parent that waits for this very actor could not decide. What was taken and not begun is mailbox too.
-                self.cell.mail.put_back(&mut self.burst);
-                let cycle = vec![parent.core().path.clone(), core.path.clone()];
-                cell.refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
-            }
+            Some(parent) => self.escalate_to(&*parent, failure),
         }
         let limit = Some(core.system.deadlines.sleep(self.policy.timeout()));
         let waiting = Arc::clone(&cell);
@@ -403,6 +387,32 @@ impl<A: Actor> Life<A> {
                 Judged::Exit(Exit::Stop)
             }
         }
+    }
+
+    /// There is nobody above to decide: the actor stops, and its system with it.
+    fn shut_down_for(&mut self, report: FailureReport) -> Judged {
+        let cause = ShutdownCause::Escalated {
+            actor: self.cell.core.path.clone(),
+            failure: report.clone(),
+        };
+        self.stop_for(StopReason::Failed(report));
+        self.cell.core.system.begin_shutdown(cause);
+        Judged::Exit(Exit::Stop)
+    }
+
+    fn escalate_to(&mut self, parent: &dyn Member, failure: Failure) {
+        let core = &self.cell.core;
+        let me = Arc::clone(&self.cell) as Arc<dyn Member>;
+        let mut signal = Some(Signal::Escalated {
+            child: Arc::downgrade(&me),
+            failure: failure.escalated_by(&core.path),
+        });
+        parent.control(&mut |orders| orders.signals.extend(signal.take()));
+        // A parent that waits for this very actor could not decide. What was taken and not begun is mailbox too.
+        self.cell.mail.put_back(&mut self.burst);
+        let cycle = vec![parent.core().path.clone(), core.path.clone()];
+        self.cell
+            .refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
     }
 
     /// Ends an incarnation that had started. Says whether there is a next.

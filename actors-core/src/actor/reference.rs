@@ -12,7 +12,8 @@ use crate::error::TryTellError;
 use crate::mailbox::{Admission, Refusal};
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::StopReason;
-use crate::system::member::{Core, EndKind, Member};
+use crate::system::member::{Core, Member};
+use crate::system::orders::EndKind;
 use crate::system::{ActorState, ActorSystem};
 
 use super::ask::Ask;

@@ -14,7 +14,8 @@ use crate::supervision::StopReason;
 use crate::sync::Mutex;
 
 use super::deadlines::earlier;
-use super::member::{Core, EndKind, Ending, Member, see_to_the_end};
+use super::member::{Core, Member, see_to_the_end};
+use super::orders::{EndKind, Ending};
 
 /// Why a child cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! actor is told to end, and who sees to it that it does, is written here once, for references, parents and shutdown alike.
 
 use std::any::{Any, TypeId};
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -14,13 +13,14 @@ use tokio::time::Instant;
 use crate::event::LifecycleEvent;
 use crate::mailbox::Mailbox;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{Directive, Failure, StopReason, Supervision};
+use crate::supervision::{StopReason, Supervision};
 use crate::sync::Mutex;
 
 use super::counters::add;
-use super::deadlines::earlier;
 use super::end::{End, Terminated};
 use super::family::Family;
+use super::orders::{EndKind, Ending, Orders, Signal};
+use super::state::ActorState;
 use super::{GRACE, LONG_GRACE, SystemCore};
 
 /// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
@@ -42,95 +42,6 @@ pub(crate) struct Options {
     /// Whether it drains when nobody outside refers to it any more.
     pub(crate) counted: bool,
 }
-
-/// What an actor is doing, for those who look at the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ActorState {
-    /// It has a name and a mailbox, and no state yet: it is reserved, or its factory or `on_start` runs.
-    Starting,
-    /// It has nothing to do, or waits for a thread.
-    Ready,
-    /// A handler is running, or waits at an `.await`.
-    Busy,
-    /// It failed, and waits for the decision of its supervisor.
-    Deciding,
-    /// It failed, and its fresh state is being made, perhaps after a back-off.
-    Restarting,
-    /// It is ending: its children stop, or its hook runs.
-    Stopping,
-    /// It has ended.
-    Stopped,
-}
-
-impl ActorState {
-    const ALL: [Self; 7] = [
-        Self::Starting,
-        Self::Ready,
-        Self::Busy,
-        Self::Deciding,
-        Self::Restarting,
-        Self::Stopping,
-        Self::Stopped,
-    ];
-}
-
-impl fmt::Display for ActorState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Busy => "busy",
-            Self::Deciding => "deciding",
-            Self::Restarting => "restarting",
-            Self::Stopping => "stopping",
-            Self::Stopped => "stopped",
-        })
-    }
-}
-
-/// How an actor is to end; a later kind beats an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum EndKind {
-    Drain,
-    Stop,
-    Kill,
-}
-
-/// An order to end.
-#[derive(Clone, Debug)]
-pub(crate) struct Ending {
-    pub(crate) kind: EndKind,
-    pub(crate) reason: StopReason,
-    /// When whatever user code still runs is cut. `None`: never (a time past what the clock can say).
-    pub(crate) deadline: Option<Instant>,
-}
-
-/// What a child says to its parent, and what a parent says to a child that waits for it.
-#[derive(Debug)]
-pub(crate) enum Signal {
-    /// A child failed, and its policy leaves it to the parent: the parent fails with this failure.
-    Escalated {
-        child: Weak<dyn Member>,
-        failure: Failure,
-    },
-    /// Work beside an incarnation of this very actor failed.
-    Failed { incarnation: u32, failure: Failure },
-}
-
-/// The control lane of an actor, under the lock of its mailbox.
-#[derive(Debug, Default)]
-pub(crate) struct Orders {
-    pub(crate) ending: Option<Ending>,
-    /// The deadline of the ending has passed: user code is dropped at its await.
-    pub(crate) cut: bool,
-    /// The supervisor's word on a failure that was escalated to it.
-    pub(crate) decision: Option<Directive>,
-    pub(crate) signals: VecDeque<Signal>,
-}
-
-/// Most actors never get an order before their end.
-pub(crate) type Control = Option<Box<Orders>>;
 
 /// What most actors need only at their end; made when it is first needed.
 #[derive(Default)]
@@ -353,27 +264,10 @@ impl fmt::Debug for dyn Member {
 impl dyn Member {
     /// Gives the order to end, which acts from this moment: messages are refused, and the activation looks at it before
     /// its next message.
-    ///
-    /// A stronger order replaces a weaker one; the earlier deadline stays, but a stop has its own after a drain.
     pub(crate) fn order(&self, ending: &Ending) {
         // The door first: what a drain finds accepted is what it has to handle.
         self.close_door();
-        self.control(&mut |orders| match &mut orders.ending {
-            Some(old) if old.kind >= ending.kind => {
-                if old.kind == ending.kind {
-                    old.deadline = earlier(old.deadline, ending.deadline);
-                }
-            }
-            Some(old) if old.kind == EndKind::Drain => *old = ending.clone(),
-            Some(old) => {
-                let deadline = earlier(old.deadline, ending.deadline);
-                *old = Ending {
-                    deadline,
-                    ..ending.clone()
-                };
-            }
-            none => *none = Some(ending.clone()),
-        });
+        self.control(&mut |orders| orders.end(ending));
         if self.core().claim_birth() {
             self.turn_out();
             self.finish(ending.reason.clone());
@@ -384,16 +278,7 @@ impl dyn Member {
     /// of the poll that was under way or last.
     fn cut(&self) -> u32 {
         let deadline = self.core().stop_deadline();
-        self.control(&mut |orders| match &mut orders.ending {
-            Some(ending) if ending.kind == EndKind::Drain => {
-                *ending = Ending {
-                    kind: EndKind::Stop,
-                    reason: StopReason::Stopped,
-                    deadline,
-                };
-            }
-            _ => orders.cut = true,
-        });
+        self.control(&mut |orders| orders.run_out(deadline));
         self.core().polls.load(Ordering::Relaxed)
     }
 

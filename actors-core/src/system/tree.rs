@@ -7,7 +7,8 @@ use crate::path::{ActorId, ActorPath};
 
 use super::SystemCore;
 use super::counters::Counters;
-use super::member::{ActorState, Member};
+use super::member::Member;
+use super::state::ActorState;
 
 /// One actor in a [`Tree`].
 #[derive(Clone, Debug)]

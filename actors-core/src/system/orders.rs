@@ -1,0 +1,157 @@
+//! The control lane of an actor: the order to end, and what else its activation has to hear of.
+//!
+//! Values, without a clock or a lock: they are under the lock of the mailbox.
+
+use std::collections::VecDeque;
+use std::sync::Weak;
+
+use tokio::time::Instant;
+
+use crate::supervision::{Directive, Failure, StopReason};
+
+use super::deadlines::earlier;
+use super::member::Member;
+
+/// How an actor is to end; a later kind beats an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EndKind {
+    Drain,
+    Stop,
+    Kill,
+}
+
+/// An order to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    pub(crate) kind: EndKind,
+    pub(crate) reason: StopReason,
+    /// When whatever user code still runs is cut. `None`: never (a time past what the clock can say).
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What an activation has to hear of, besides its messages.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// A child failed, and its policy leaves it to the parent: the parent fails with this failure.
+    Escalated {
+        child: Weak<dyn Member>,
+        failure: Failure,
+    },
+    /// Work beside an incarnation of this very actor failed.
+    Failed { incarnation: u32, failure: Failure },
+}
+
+/// The control lane of an actor, under the lock of its mailbox.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    pub(crate) ending: Option<Ending>,
+    /// The deadline of the ending has passed: user code is dropped at its await.
+    pub(crate) cut: bool,
+    /// The supervisor's word on a failure that was escalated to it.
+    pub(crate) decision: Option<Directive>,
+    pub(crate) signals: VecDeque<Signal>,
+}
+
+impl Orders {
+    /// Takes an order to end. A stronger one replaces a weaker one; the earlier deadline stays, but a stop has its own after
+    /// a drain.
+    pub(crate) fn end(&mut self, ending: &Ending) {
+        match &mut self.ending {
+            Some(old) if old.kind >= ending.kind => {
+                if old.kind == ending.kind {
+                    old.deadline = earlier(old.deadline, ending.deadline);
+                }
+            }
+            Some(old) if old.kind == EndKind::Drain => *old = ending.clone(),
+            Some(old) => {
+                *old = Ending {
+                    deadline: earlier(old.deadline, ending.deadline),
+                    ..ending.clone()
+                };
+            }
+            none => *none = Some(ending.clone()),
+        }
+    }
+
+    /// The deadline has passed: user code is cut at its await, but a drain becomes a stop with a deadline of its own.
+    pub(crate) fn run_out(&mut self, deadline_of_stop: Option<Instant>) {
+        match &mut self.ending {
+            Some(ending) if ending.kind == EndKind::Drain => {
+                *ending = Ending {
+                    kind: EndKind::Stop,
+                    reason: StopReason::Stopped,
+                    deadline: deadline_of_stop,
+                };
+            }
+            _ => self.cut = true,
+        }
+    }
+}
+
+/// Most actors never get an order before their end.
+pub(crate) type Control = Option<Box<Orders>>;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::EndKind::{Drain, Kill, Stop};
+    use super::*;
+
+    fn ending(kind: EndKind, after: u64, now: Instant) -> Ending {
+        let reason = match kind {
+            Drain => StopReason::Drained,
+            Stop => StopReason::Stopped,
+            Kill => StopReason::Killed,
+        };
+        Ending {
+            kind,
+            reason,
+            deadline: Some(now + Duration::from_secs(after)),
+        }
+    }
+
+    #[test]
+    fn of_two_orders_the_stronger_stays_with_the_earlier_deadline() {
+        let now = Instant::now();
+        // The first order, the second, and what is left: kind and deadline.
+        let table = [
+            ((Stop, 5), (Stop, 3), (Stop, 3)),
+            ((Stop, 3), (Stop, 5), (Stop, 3)),
+            ((Stop, 3), (Kill, 5), (Kill, 3)),
+            ((Kill, 5), (Stop, 3), (Kill, 5)),
+            ((Drain, 3), (Drain, 5), (Drain, 3)),
+            ((Drain, 3), (Stop, 5), (Stop, 5)),
+            ((Drain, 3), (Kill, 5), (Kill, 5)),
+        ];
+        for (first, second, left) in table {
+            let mut orders = Orders::default();
+            for (kind, after) in [first, second] {
+                orders.end(&ending(kind, after, now));
+            }
+            let expected = ending(left.0, left.1, now);
+            let ending = orders.ending.expect("it was ordered");
+            assert_eq!(
+                (ending.kind, ending.reason, ending.deadline),
+                (expected.kind, expected.reason, expected.deadline),
+                "{first:?}, then {second:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_drain_that_has_run_out_of_time_is_a_stop_and_a_stop_is_a_cut() {
+        let now = Instant::now();
+        let deadline = Some(now + Duration::from_secs(9));
+        let mut orders = Orders::default();
+        orders.end(&ending(Drain, 5, now));
+        orders.run_out(deadline);
+        let stop = orders.ending.clone().expect("it was ordered");
+        assert_eq!(
+            (stop.kind, stop.deadline, orders.cut),
+            (Stop, deadline, false)
+        );
+        orders.run_out(deadline);
+        assert!(orders.cut);
+    }
+}

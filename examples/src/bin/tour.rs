@@ -172,7 +172,7 @@ async fn shut_down(system: &ActorSystem) -> Outcome {
     for branch in ["north", "south"] {
         system.spawn(branch, Account::default)?;
     }
-    print!("{}", system.shutdown().await);
+    println!("{}", system.shutdown().await);
     Ok(())
 }
 // ANCHOR_END: shut_down

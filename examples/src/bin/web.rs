@@ -313,7 +313,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         branch.close().ask().timeout(secs(10)).await?
     );
     journal.drain_within(secs(10)).await;
-    print!("{}", system.shutdown().await);
+    println!("{}", system.shutdown().await);
     Ok(())
 }
 // ANCHOR_END: main

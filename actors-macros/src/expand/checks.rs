@@ -84,7 +84,7 @@ pub(super) fn plain_reply(scope: &Scope<'_>, reply: &Reply) -> Option<TokenStrea
 
 /// Every type that travels is `Send`, said at the type. The other generated items take it from there
 /// (see `assumed`), so that a type which is not is one error. Without this it is four, and the first of them
-/// stands at `#[actor]`; fifty actors of ten handlers then take some 20 % less time and memory to check.
+/// stands at `#[actor]`. It has a price: to check fifty actors of ten handlers takes 2.9 s instead of 1.9 s.
 ///
 /// Not for an actor with type parameters: a bound `T: Send` below a trait that is none of the compiler's
 /// own would make a circle of an actor that holds a reference to it and is held as `T`. There

@@ -356,12 +356,18 @@ impl<A: Actor> Life<A> {
         let report = failure.report();
         let failed_to_start = failure.origin().is_start();
         core.set_state(ActorState::Deciding);
-        match core.parent.as_ref().and_then(Weak::upgrade) {
+        match core.parent.as_ref().map(Weak::upgrade) {
             None => {
                 self.cell.discard(failure);
                 return self.shut_down_for(report);
             }
-            Some(parent) => self.escalate_to(&*parent, failure),
+            // The parent went without stopping it, as a runtime does: nobody decides any more.
+            Some(None) => {
+                self.cell.discard(failure);
+                self.stop_for(StopReason::Failed(report));
+                return Judged::Exit(Exit::Stop);
+            }
+            Some(Some(parent)) => self.escalate_to(&*parent, failure),
         }
         let limit = Some(core.system.deadlines.sleep(self.policy.timeout()));
         let waiting = Arc::clone(&cell);

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use super::turn::TurnState;
+use super::turn::Turn;
 use super::worker::Desk;
 use super::{Runnable, Workers, guarded};
 
@@ -21,7 +21,7 @@ struct Current {
     /// The runnables that this thread is dropping; `None` when it drops none.
     grave: RefCell<Option<VecDeque<Runnable>>>,
     /// What belongs to the actor whose turn it is.
-    turn: TurnState,
+    turn: RefCell<Turn>,
 }
 
 impl Current {
@@ -29,7 +29,7 @@ impl Current {
         Self {
             desk: RefCell::new(None),
             grave: RefCell::new(None),
-            turn: TurnState::new(),
+            turn: RefCell::new(Turn::new()),
         }
     }
 }
@@ -117,6 +117,8 @@ impl Current {
 }
 
 /// Calls `f` with what belongs to the running actor; not at the end of a thread, which has no thread-locals any more.
-pub(super) fn with_turn_state<R>(f: impl FnOnce(&TurnState) -> R) -> Option<R> {
-    CURRENT.try_with(|current| f(&current.turn)).ok()
+pub(super) fn with_turn<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
+    CURRENT
+        .try_with(|current| f(&mut current.turn.borrow_mut()))
+        .ok()
 }

@@ -170,7 +170,9 @@ impl<A: Actor> Life<A> {
                     Judged::Exit(exit) => return exit,
                 }
             }
-            if left == 0 || (left.is_multiple_of(CLOCK_EVERY) && dispatch::slice_is_over()) {
+            // A turn that begins handles messages before it looks at the clock, or it could give up its place for nothing.
+            let looks = left < self.throughput() && left.is_multiple_of(CLOCK_EVERY);
+            if left == 0 || (looks && dispatch::slice_is_over()) {
                 give_up_the_thread().await;
                 left = self.throughput();
                 continue;

@@ -16,6 +16,7 @@ use crate::actor::call::{Call, IsResult, ReplyKind};
 use crate::actor::reference::ActorRef;
 use crate::actor::reply::{ReplyTo, unwanted};
 use crate::panic;
+use crate::path::ActorId;
 use crate::supervision::{Failure, FailureOrigin, FailureValue};
 use crate::system::Terminated;
 
@@ -113,6 +114,11 @@ impl<R: IsResult<Err: Sync>> FailureValue for Asked<R> {
 
     fn type_name(&self) -> &'static str {
         type_name::<R::Err>()
+    }
+
+    fn asking_actor(&self) -> Option<ActorId> {
+        let (_, reply) = self.parts.as_ref()?;
+        reply.way_back()?.asking_actor()
     }
 }
 

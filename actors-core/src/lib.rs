@@ -75,6 +75,7 @@ pub use actor::recipient::Recipient;
 pub use actor::reference::{ActorRef, WeakActorRef};
 pub use actor::reply::{ReplyTo, WayBack};
 pub use actor::spawn::{Reserved, Spawn};
+pub use actor::starting::{StartError, Starting};
 pub use actor::stopping::Ended;
 pub use actor::{Actor, Handle, Message};
 pub use actors_macros::{actor, handler, on_restart, on_start, on_stop, on_terminated};
@@ -88,7 +89,7 @@ pub use mailbox::{Mailbox, Overflow};
 pub use path::{ActorId, ActorPath};
 pub use supervision::{
     Backoff, Budget, ChildInfo, Directive, Failure, FailureKind, FailureOrigin, FailureReport,
-    StopReason, Supervision,
+    RestartType, StopReason, Supervision,
 };
 pub use system::{
     ActorState, ActorSystem, Counters, ShutdownCause, ShutdownReport, Stopped, SystemBuilder,
@@ -102,8 +103,9 @@ pub mod prelude {
         Actor, ActorContext, ActorPath, ActorRef, ActorSystem, AskError, Backoff, Budget,
         BuildError, ChildInfo, DeadLetter, Directive, EnqueueError, Failure, FailureOrigin,
         FailureReport, Handle, LifecycleEvent, LookupError, Mailbox, Overflow, Phase, Recipient,
-        ReplyTo, SpawnError, StopReason, Supervision, Terminated, TryTellError, actor, handler, ms,
-        on_restart, on_start, on_stop, on_terminated, secs, within,
+        ReplyTo, RestartType, SpawnError, StartError, StopReason, Supervision, Terminated,
+        TryTellError, actor, handler, ms, on_restart, on_start, on_stop, on_terminated, secs,
+        within,
     };
 }
 

@@ -8,17 +8,20 @@ use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::task::Waker;
 
+use tokio::time::Instant;
+
 use crate::dispatch::turn::{self, Identity};
 use crate::error::{AskFailure, Phase};
 use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
 use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{Directive, Failure, StopReason};
+use crate::supervision::{Failure, StopReason};
 use crate::system::Terminated;
 use crate::system::counters::add;
+use crate::system::deadlines::earlier;
 use crate::system::member::{Core, Member};
-use crate::system::orders::{Control, Ending, Orders, Signal};
+use crate::system::orders::{Control, Decision, Ending, Orders, Signal, Word};
 
 use super::Message;
 
@@ -232,18 +235,88 @@ impl<M: Message> Cell<M> {
         }
     }
 
-    /// Makes one incarnation fail, when its handler has returned.
-    pub(super) fn fail_incarnation(&self, incarnation: u32, failure: Failure) {
-        let mut signal = Some(Signal::Failed {
-            incarnation,
-            failure,
-        });
+    /// Says something of one incarnation, to be heard when its handler has returned.
+    pub(super) fn say(&self, incarnation: u32, word: Word) {
+        let mut signal = Some(Signal::Own { incarnation, word });
         self.control(&mut |orders| orders.signals.extend(signal.take()));
     }
 
-    /// Takes the supervisor's decision, if it has come.
-    pub(super) fn take_decision(&self) -> Option<Directive> {
-        self.mail.amend(|control| control.as_mut()?.decision.take())
+    /// Makes one incarnation fail, when its handler has returned.
+    pub(super) fn fail_incarnation(&self, incarnation: u32, failure: Failure) {
+        self.say(incarnation, Word::Failed(failure));
+    }
+
+    /// Takes the supervisor's decision, if it has come, or says that none will.
+    pub(super) fn take_decision(&self) -> Option<Decision> {
+        self.mail.amend(|control| {
+            let orders = control.as_mut()?;
+            let none = orders.parent_waits.then_some(Decision {
+                directive: None,
+                failure: None,
+            });
+            orders.decision.take().or(none)
+        })
+    }
+
+    /// Says that the incarnation is gone, if somebody wants to know; and then, whether the next one may start.
+    pub(super) fn take_go(&self) -> bool {
+        let (recall, go) = self.mail.amend(|control| {
+            let Some(orders) = control else {
+                return (None, false);
+            };
+            let go = orders.go.take();
+            let may_start = go.is_some();
+            orders.starting = go.or(orders.starting.take());
+            (orders.recall.take(), may_start)
+        });
+        if let Some(recall) = recall {
+            // Whoever recalled it may have gone with the runtime.
+            let _ = recall.down.send(());
+        }
+        go
+    }
+
+    /// Why the incarnation is recalled.
+    pub(super) fn recalled_for(&self) -> Option<Failure> {
+        let (path, report) = self
+            .mail
+            .peek(|control| Some(control.as_ref()?.recall.as_ref()?.cause.clone()))?;
+        Some(if path == self.core.path {
+            Failure::of_report(&report)
+        } else {
+            Failure::of_sibling(&path, &report)
+        })
+    }
+
+    /// By when user code has to end that a stop or a recall waits for.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.mail.peek(|control| {
+            let orders = control.as_ref()?;
+            let ending = orders.ending.as_ref().and_then(|ending| ending.deadline);
+            let recall = orders.recall.as_ref().and_then(|recall| recall.deadline);
+            earlier(ending, recall)
+        })
+    }
+
+    /// Tells those who wait for a start that it has succeeded.
+    pub(super) fn tell_started(&self) {
+        let waiting = self.mail.amend(|control| {
+            let orders = control.as_mut()?;
+            let waiting = [orders.starting.take(), orders.awaited.take()];
+            // An actor that was waited for is as small as another.
+            control.take_if(|orders| orders.is_empty());
+            Some(waiting)
+        });
+        for waiting in waiting.into_iter().flatten().flatten() {
+            // Its waker may be a user's code; and whoever waited may wait no more.
+            let _ = panic::catch(|| waiting.send(()));
+        }
+    }
+
+    /// Tells whoever restarts it with its siblings that its start has failed.
+    pub(super) fn tell_not_started(&self) {
+        let starting = self.mail.amend(|control| control.as_mut()?.starting.take());
+        drop(starting);
     }
 }
 
@@ -260,7 +333,7 @@ impl<M: Message> Member for Cell<M> {
             waker.wake();
         }
         if self.core.is_over() {
-            self.drop_signals(|_| true);
+            self.drop_orders();
         }
     }
 
@@ -290,18 +363,33 @@ impl<M: Message> Member for Cell<M> {
         }
     }
 
-    fn drop_signals(&self, which: fn(&Signal) -> bool) {
+    fn drop_childrens_signals(&self) {
         let signals: VecDeque<_> = self.mail.amend(|control| {
             let Some(orders) = control else {
                 return VecDeque::new();
             };
             let all = mem::take(&mut orders.signals).into_iter();
-            let (dropped, kept) = all.partition(which);
-            orders.signals = kept;
+            let (own, dropped) = all.partition(|signal| matches!(signal, Signal::Own { .. }));
+            orders.signals = own;
             dropped
         });
         for signal in signals {
             self.discard(signal);
+        }
+    }
+
+    fn drop_orders(&self) {
+        let orders = self.mail.amend(|control| {
+            let orders = control.as_mut()?;
+            let rest = Orders {
+                ending: orders.ending.clone(),
+                cut: orders.cut,
+                ..Orders::default()
+            };
+            Some(mem::replace(&mut **orders, rest))
+        });
+        if let Some(orders) = orders {
+            self.discard(orders);
         }
     }
 

@@ -14,11 +14,11 @@ use crate::dispatch::turn;
 use crate::error::SpawnError;
 use crate::panic::{self, Guarded, PanicText};
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{Failure, FailureOrigin, StopReason, Supervision};
+use crate::supervision::{Failure, FailureOrigin, RestartType, StopReason, Supervision};
 use crate::system::ActorSystem;
 use crate::system::end::WatchKey;
 use crate::system::member::Member;
-use crate::system::orders::EndKind;
+use crate::system::orders::{EndKind, Word};
 
 use super::Actor;
 use super::call::{Call, ReplyKind};
@@ -27,6 +27,7 @@ use super::factory::{Factory, IntoState, once, source, with_args};
 use super::recipient::Recipient;
 use super::reference::ActorRef;
 use super::spawn::{Nest, Reserved, Spawn};
+use super::starting::Starting;
 use super::stopping::order_end;
 
 /// What a handler can do besides answering: spawn children, watch others, send to itself, stop, fail.
@@ -154,6 +155,15 @@ impl<A: Actor> ActorContext<A> {
         self.actor(factory).name(name).spawn()
     }
 
+    /// Spawns a child with a name at the call, and lets its start be waited for.
+    pub fn start<B: Actor, M: 'static>(
+        &mut self,
+        name: impl AsRef<str>,
+        factory: impl Factory<B, M>,
+    ) -> Starting<B> {
+        self.actor(factory).name(name).start()
+    }
+
     /// Spawns a child whose factory gets a clone of `args` for each incarnation.
     ///
     /// # Errors
@@ -204,7 +214,7 @@ impl<A: Actor> ActorContext<A> {
 
     /// Starts to describe a child whose state is given and cannot be made again: a restart acts as a stop.
     pub fn actor_once<B: Actor>(&mut self, state: B) -> Spawn<B> {
-        Spawn::new(self.nest(), once(state))
+        Spawn::once(self.nest(), once(state))
     }
 
     /// Takes a name for a child and gives its reference before there is an actor.
@@ -339,10 +349,21 @@ impl<A: Actor> ActorContext<A> {
         })
     }
 
-    /// Ends this actor after the current message, as [`ActorRef::stop`] does.
+    /// Ends this actor after the current message, as [`ActorRef::stop`] does, unless it is
+    /// [permanent](crate::RestartType::Permanent): then it restarts, and that counts as after a failure.
     pub fn stop(&mut self) {
+        if self.cell.core.options.restart_type == RestartType::Permanent {
+            return self.cell.say(self.incarnation, Word::Ended);
+        }
         let me = Arc::clone(&self.cell) as Arc<dyn Member>;
         drop(order_end(me, EndKind::Stop, StopReason::Stopped, None));
+    }
+
+    /// Gives this actor a fresh state when the current handler has returned: `on_restart` runs, then the factory and
+    /// `on_start`, and the mailbox is kept. It is no failure: it does not count, waits for no back-off, and leaves siblings
+    /// alone. Called while the actor starts, it is a failed start; one that never restarts stops instead.
+    pub fn restart(&mut self) {
+        self.cell.say(self.incarnation, Word::Restart);
     }
 
     /// Fails this actor when the current handler has returned: its supervisor decides what happens. The handler's reply goes

@@ -15,7 +15,7 @@ use crate::error::{AskFailure, Phase};
 use crate::panic::{self, Guarded, PanicText};
 use crate::system::deadlines::Sleep;
 use crate::system::member::Member;
-use crate::system::orders::{EndKind, Signal};
+use crate::system::orders::EndKind;
 
 use super::Actor;
 use super::lifecycle::Life;
@@ -35,6 +35,8 @@ pub(super) enum Patience {
     UntilCut,
     /// Any stop: the future is a wait of the system's own.
     UntilStop,
+    /// Any stop, or a recall: the incarnation waits for something to be done with it.
+    UntilCalled,
     /// Nothing: the future is bounded by itself.
     ToTheEnd,
 }
@@ -44,6 +46,10 @@ pub(super) enum Patience {
 pub(super) struct Seen {
     pub(super) ending: Option<EndKind>,
     pub(super) cut: bool,
+    /// The incarnation is to make room, because siblings are restarted together.
+    pub(super) recalled: bool,
+    /// It has no more time for that.
+    recall_cut: bool,
 }
 
 impl Seen {
@@ -66,8 +72,9 @@ impl Seen {
 
     fn exhausts(self, patience: Patience) -> bool {
         match patience {
-            Patience::UntilCut => self.cut || self.is_killed(),
+            Patience::UntilCut => self.cut || self.recall_cut || self.is_killed(),
             Patience::UntilStop => self.cut || self.is_stopping(),
+            Patience::UntilCalled => self.cut || self.is_stopping() || self.recalled,
             Patience::ToTheEnd => false,
         }
     }
@@ -212,9 +219,13 @@ impl<A: Actor> Life<A> {
 
     /// Looks at the control lane, if it wants to be looked at, and does at once what a stop asks for.
     pub(super) fn look(&mut self) {
-        if !self.cell.mail.has_attention() {
-            return;
+        if self.cell.mail.has_attention() {
+            self.look_closely();
         }
+    }
+
+    /// The same, although nothing new wants to be looked at.
+    pub(super) fn look_closely(&mut self) {
         let (seen, signals) = self.cell.mail.attend(|control| match control {
             None => (Seen::default(), false),
             Some(orders) => {
@@ -223,6 +234,8 @@ impl<A: Actor> Life<A> {
                     Seen {
                         ending,
                         cut: orders.cut,
+                        recalled: orders.recall.is_some(),
+                        recall_cut: orders.recall.as_ref().is_some_and(|recall| recall.cut),
                     },
                     !orders.signals.is_empty(),
                 )
@@ -241,7 +254,6 @@ impl<A: Actor> Life<A> {
         self.cell.mail.put_back(&mut self.burst);
         self.cell.turn_out();
         // A child that waits for a decision is stopped instead; what the actor says of itself may still count.
-        self.cell
-            .drop_signals(|signal| matches!(signal, Signal::Escalated { .. }));
+        self.cell.drop_childrens_signals();
     }
 }

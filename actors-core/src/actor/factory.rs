@@ -103,11 +103,6 @@ where
 /// A factory without its type.
 pub(super) trait Source<A>: Send + Sync {
     fn make(&self) -> Made<A>;
-
-    /// Says whether it makes a state more than once.
-    fn is_repeatable(&self) -> bool {
-        true
-    }
 }
 
 struct Repeatable<F, M>(F, std::marker::PhantomData<fn() -> M>);
@@ -132,10 +127,6 @@ impl<A: Send> Source<A> for Once<A> {
     fn make(&self) -> Made<A> {
         let state = self.0.lock().take();
         Made::Now(state.ok_or_else(|| Failure::from("the state was given once, and is used up")))
-    }
-
-    fn is_repeatable(&self) -> bool {
-        false
     }
 }
 

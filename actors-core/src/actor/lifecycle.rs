@@ -21,12 +21,13 @@ use crate::error::{AskFailure, CyclePath, Phase};
 use crate::event::LifecycleEvent;
 use crate::panic::{self, Guarded, PanicText};
 use crate::supervision::{
-    ChildInfo, Directive, Failure, FailureOrigin, FailureReport, RestartRecord, Situation,
-    StopReason, Supervision, Verdict,
+    ChildInfo, Directive, Failure, FailureOrigin, FailureReport, RestartRecord, RestartType,
+    Situation, StopReason, Supervision, Verdict,
 };
 use crate::system::deadlines::Sleep;
+use crate::system::group::{Failed, Group, Home, Joined, restart_together};
 use crate::system::member::Member;
-use crate::system::orders::{EndKind, Signal};
+use crate::system::orders::{Decision, EndKind, Orders, Question, Signal, Word};
 use crate::system::{ActorState, ShutdownCause};
 
 use super::Actor;
@@ -63,6 +64,8 @@ pub(super) enum Exit {
     Stop,
     /// It makes room for the next.
     Restart { after: Duration, cause: Failure },
+    /// The same, together with its siblings: when it goes, and when the next comes, is said by whoever restarts them.
+    Recall { cause: Failure },
 }
 
 /// What was decided about a failure.
@@ -126,6 +129,10 @@ impl<A: Actor> Life<A> {
                 self.cell.discard(cause);
                 self.back_off(after).await
             }
+            Exit::Recall { cause } => {
+                self.cell.discard(cause);
+                self.wait_for_go().await
+            }
         }
     }
 
@@ -155,6 +162,12 @@ impl<A: Actor> Life<A> {
         if self.cell.core.is_abandoned() {
             return Err(self.fail_start(Some(state), ctx, StartEnd::Cut).await);
         }
+        self.tell_started();
+        Ok(Born { state, ctx })
+    }
+
+    /// The incarnation is ready for messages.
+    fn tell_started(&mut self) {
         let core = &self.cell.core;
         if let Some(record) = &mut self.record {
             record.running(core.system.clock.now());
@@ -170,7 +183,7 @@ impl<A: Actor> Life<A> {
                 restarts,
             });
         }
-        Ok(Born { state, ctx })
+        self.cell.tell_started();
     }
 
     async fn make_state(&mut self) -> Result<Guarded<A>, StartEnd> {
@@ -207,16 +220,17 @@ impl<A: Actor> Life<A> {
 
     /// What the actor said of itself through its context while it started.
     fn own_failure(&self, current: u32) -> Option<Failure> {
-        self.cell.mail.amend(|control| {
+        let word = self.cell.mail.amend(|control| {
             let signals = &mut control.as_mut()?.signals;
             let own = signals.iter().position(
-                |signal| matches!(signal, Signal::Failed { incarnation, .. } if *incarnation == current),
+                |signal| matches!(signal, Signal::Own { incarnation, .. } if *incarnation == current),
             )?;
             match signals.remove(own)? {
-                Signal::Failed { failure, .. } => Some(failure),
-                Signal::Escalated { .. } => None,
+                Signal::Own { word, .. } => Some(word),
+                Signal::Escalated { .. } | Signal::Asked { .. } => None,
             }
-        })
+        })?;
+        Some(word.into_failure())
     }
 
     /// Cleans up after a start that failed or was cut: no hook runs, but children may have been spawned.
@@ -227,7 +241,7 @@ impl<A: Actor> Life<A> {
         end: StartEnd,
     ) -> Exit {
         let exit = match end {
-            StartEnd::Cut => Exit::Stop,
+            StartEnd::Cut => self.called_off(),
             StartEnd::Failed(failure) => match self.judge(failure).await {
                 Judged::Exit(exit) => exit,
                 // A failed start cannot be resumed; the policy knows.
@@ -238,7 +252,28 @@ impl<A: Actor> Life<A> {
         if let Some(state) = state {
             self.drop_state(state);
         }
+        if matches!(exit, Exit::Recall { .. }) {
+            self.cell.tell_not_started();
+        }
         exit
+    }
+
+    /// What becomes of an incarnation that was cut, or that nobody decided about: a stop beats a recall.
+    fn called_off(&mut self) -> Exit {
+        self.look();
+        match self.recalled() {
+            Some(exit) if !self.seen.is_stopping() => exit,
+            _ => Exit::Stop,
+        }
+    }
+
+    /// How the incarnation ends if it is recalled.
+    pub(super) fn recalled(&self) -> Option<Exit> {
+        if !self.seen.recalled {
+            return None;
+        }
+        let cause = self.cell.recalled_for()?;
+        Some(Exit::Recall { cause })
     }
 
     /// Drives what is left of a hook. Gives its failure, if it had one.
@@ -271,23 +306,126 @@ impl<A: Actor> Life<A> {
         if self.seen.is_stopping() {
             return Judged::Exit(Exit::Stop); // A failure while it stops changes nothing.
         }
-        let core = &self.cell.core;
-        let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
-        let directive = self
-            .policy
-            .try_decide(&failure, &child)
-            .unwrap_or(Directive::Stop);
+        if self.seen.recalled {
+            // It goes down anyhow.
+            self.tell_failed(&failure, Directive::Restart);
+            return Judged::Exit(Exit::Recall { cause: failure });
+        }
+        let Some((directive, failure)) = self.decide(failure).await else {
+            return Judged::Exit(self.called_off());
+        };
+        self.tell_failed(&failure, directive);
+        self.carry_out(directive, failure).await
+    }
+
+    fn tell_failed(&self, failure: &Failure, directive: Directive) {
         let report = failure.report();
-        core.event(|actor, id| LifecycleEvent::Failed {
+        self.cell.core.event(|actor, id| LifecycleEvent::Failed {
             actor,
             id,
             failure: report,
             directive,
         });
-        self.carry_out(directive, failure).await
+    }
+
+    /// What is to be done about a failure: by the word of a parent that decides itself, or else by the policy. `None` when a
+    /// stop or a recall came before the word; the failure is gone then.
+    async fn decide(&mut self, failure: Failure) -> Option<(Directive, Failure)> {
+        let (word, failure) = match self.deciding_parent() {
+            None => (None, failure),
+            Some(parent) => Box::pin(self.ask_parent(parent, failure)).await?,
+        };
+        let core = &self.cell.core;
+        let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
+        let declared = || {
+            let decided = self.policy.try_decide(&failure, &child);
+            decided.unwrap_or(Directive::Stop)
+        };
+        let directive = word.unwrap_or_else(declared);
+        Some((directive, failure))
+    }
+
+    fn deciding_parent(&self) -> Option<Arc<dyn Member>> {
+        let parent = self.cell.core.parent.as_ref()?.upgrade()?;
+        parent.core().kind.decides.then_some(parent)
+    }
+
+    /// Leaves the decision to the parent, for as long as the policy lets it wait.
+    async fn ask_parent(
+        &mut self,
+        parent: Arc<dyn Member>,
+        failure: Failure,
+    ) -> Option<(Option<Directive>, Failure)> {
+        let failure = failure.answered_to(parent.core().id);
+        let question = Question::new(failure);
+        let was = self.cell.core.state();
+        self.cell.core.set_state(ActorState::Deciding);
+        let child = Arc::downgrade(&self.cell) as Weak<dyn Member>;
+        let mut signal = Some(Signal::Asked {
+            child,
+            question: Arc::clone(&question),
+        });
+        self.leave_to(&*parent, &mut |orders| {
+            orders.signals.extend(signal.take());
+        });
+        let decision = self.wait_for_word(&question).await;
+        self.cell.core.set_state(was);
+        let Decision { directive, failure } = decision?;
+        let failure = failure.or_else(|| question.take())?;
+        Some((directive, failure))
+    }
+
+    async fn wait_for_word(&mut self, question: &Question) -> Option<Decision> {
+        loop {
+            if let Some(decision) = self.wait_for_decision().await {
+                return Some(decision);
+            }
+            let failure = question.take();
+            if self.is_called() {
+                self.cell.discard(failure);
+                return None;
+            }
+            if failure.is_some() {
+                return Some(Decision {
+                    directive: None,
+                    failure,
+                });
+            }
+            // It is being decided just now.
+        }
+    }
+
+    /// Waits for the word of the parent; `None` when its time is up, or a stop or a recall has come.
+    async fn wait_for_decision(&mut self) -> Option<Decision> {
+        let cell = Arc::clone(&self.cell);
+        let limit = cell.core.system.deadlines.sleep(self.policy.timeout());
+        let waiting = Arc::clone(&cell);
+        let decision = poll_fn(move |_| match waiting.take_decision() {
+            Some(decision) => Poll::Ready(decision),
+            None => Poll::Pending,
+        });
+        let work = Work::new(Box::pin(decision)).until(Some(limit));
+        match self.drive(Box::new(work), Patience::UntilCalled).await {
+            Driven::Done(decision) => Some(decision),
+            Driven::Panicked(_) | Driven::Cut => None,
+        }
+    }
+
+    /// Says whether a stop or a recall has come.
+    fn is_called(&mut self) -> bool {
+        self.look();
+        self.seen.is_stopping() || self.seen.recalled
     }
 
     async fn carry_out(&mut self, directive: Directive, failure: Failure) -> Judged {
+        let asks_for_restart = directive == Directive::Restart
+            || (directive == Directive::Resume && failure.origin().is_start());
+        if asks_for_restart && let Some(group) = self.group() {
+            return match self.join(&group, &failure, true) {
+                Joined::Escalates => Box::pin(self.escalate(failure)).await,
+                Joined::Waits | Joined::Begins => Judged::Exit(Exit::Recall { cause: failure }),
+            };
+        }
         let situation = self.situation();
         match self.policy.verdict(
             directive,
@@ -316,13 +454,64 @@ impl<A: Actor> Life<A> {
         Situation {
             now: self.cell.core.system.clock.now(),
             random: self.random(),
-            restartable: self.source.is_repeatable(),
+            restartable: self.restarts(),
         }
+    }
+
+    /// It asked for a fresh state itself: that is no failure, and does not count.
+    pub(super) fn restart_itself(&mut self) -> Judged {
+        if self.restarts() {
+            return Judged::Exit(Exit::Restart {
+                after: Duration::ZERO,
+                cause: Word::Restart.into_failure(),
+            });
+        }
+        self.stop_for(StopReason::Stopped);
+        Judged::Exit(Exit::Stop)
+    }
+
+    /// It ended itself, and is one that must not: that counts as a failure.
+    pub(super) async fn end_permanent(&mut self) -> Judged {
+        let failure = Word::Ended.into_failure();
+        self.tell_failed(&failure, Directive::Restart);
+        self.carry_out(Directive::Restart, failure).await
+    }
+
+    fn restarts(&self) -> bool {
+        self.cell.core.options.restart_type != RestartType::Temporary
+    }
+
+    /// The siblings with which it is restarted, if it is one to be restarted.
+    fn group(&self) -> Option<Arc<Group>> {
+        Home::of(&self.cell.core)
+            .group()
+            .filter(|_| self.restarts())
+    }
+
+    /// Asks for a restart of its siblings and itself.
+    fn join(&self, group: &Arc<Group>, failure: &Failure, may_escalate: bool) -> Joined {
+        let core = &self.cell.core;
+        let failed = Failed {
+            id: core.id,
+            path: core.path.clone(),
+            report: failure.report(),
+        };
+        let joined = group.join(failed, self.situation(), may_escalate);
+        if matches!(joined, Joined::Begins) {
+            let system = Arc::clone(&core.system);
+            let restart = restart_together(system, Home::of(core), Arc::clone(group));
+            core.system.run(core.id, restart).detach();
+        }
+        joined
     }
 
     /// The parent lets an actor go on that has no state, because its start failed: that is a restart, and counts as one.
     fn start_again(&mut self, report: FailureReport) -> Judged {
-        let cause = Failure::from(report.text().to_owned()).at(FailureOrigin::Start);
+        let cause = Failure::of_report(&report);
+        if let Some(group) = self.group() {
+            let _ = self.join(&group, &cause, false);
+            return Judged::Exit(Exit::Recall { cause });
+        }
         let situation = self.situation();
         let reason = match self.policy.verdict(
             Directive::Restart,
@@ -369,26 +558,19 @@ impl<A: Actor> Life<A> {
             }
             Some(Some(parent)) => self.escalate_to(&*parent, failure),
         }
-        let limit = Some(core.system.deadlines.sleep(self.policy.timeout()));
-        let waiting = Arc::clone(&cell);
-        let decision = poll_fn(move |_| match waiting.take_decision() {
-            Some(decision) => Poll::Ready(decision),
-            None => Poll::Pending,
-        });
-        match self
-            .drive(
-                Box::new(Work::new(Box::pin(decision)).until(limit)),
-                Patience::UntilStop,
-            )
-            .await
-        {
-            Driven::Done(_) if failed_to_start => self.start_again(report),
-            Driven::Done(_) => {
+        match self.wait_for_decision().await {
+            Some(Decision {
+                directive: Some(_), ..
+            }) if failed_to_start => self.start_again(report),
+            Some(Decision {
+                directive: Some(_), ..
+            }) => {
                 core.set_state(ActorState::Ready);
                 Judged::Resume
             }
-            Driven::Panicked(_) | Driven::Cut => {
-                // A stop has come, or the parent was busy for too long.
+            _ if self.is_called() => Judged::Exit(self.called_off()),
+            // The parent was busy for too long, or waits for this very actor.
+            _ => {
                 self.stop_for(StopReason::Failed(report));
                 Judged::Exit(Exit::Stop)
             }
@@ -408,12 +590,18 @@ impl<A: Actor> Life<A> {
 
     fn escalate_to(&mut self, parent: &dyn Member, failure: Failure) {
         let core = &self.cell.core;
-        let me = Arc::clone(&self.cell) as Arc<dyn Member>;
+        let failure = failure.answered_to(parent.core().id);
         let mut signal = Some(Signal::Escalated {
-            child: Arc::downgrade(&me),
+            child: Arc::downgrade(&self.cell) as Weak<dyn Member>,
             failure: failure.escalated_by(&core.path),
         });
-        parent.control(&mut |orders| orders.signals.extend(signal.take()));
+        self.leave_to(parent, &mut |orders| orders.signals.extend(signal.take()));
+    }
+
+    /// Tells the parent of a failure that it has to decide about.
+    fn leave_to(&mut self, parent: &dyn Member, tell: &mut dyn FnMut(&mut Orders)) {
+        let core = &self.cell.core;
+        parent.control(tell);
         // A parent that waits for this very actor could not decide. What was taken and not begun is mailbox too.
         self.cell.mail.put_back(&mut self.burst);
         let cycle = vec![parent.core().path.clone(), core.path.clone()];
@@ -424,6 +612,9 @@ impl<A: Actor> Life<A> {
     /// Ends an incarnation that had started. Says whether there is a next.
     pub(super) async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> bool {
         let Born { mut state, ctx } = born;
+        if matches!(exit, Exit::Recall { .. }) {
+            self.wait_for_turn().await;
+        }
         let mut ctx = self.tidy(ctx, &exit).await;
         let exit = self.beaten_by_stop(exit);
         if !self.seen.is_killed() && !self.cell.core.is_abandoned() {
@@ -445,15 +636,14 @@ impl<A: Actor> Life<A> {
                 self.cell.core.set_state(ActorState::Stopping);
                 self.turn_out();
             }
-            Exit::Restart { .. } => {
+            Exit::Restart { .. } | Exit::Recall { .. } => {
                 self.cell.core.set_state(ActorState::Restarting);
                 self.cell.mail.put_back(&mut self.burst);
             }
         }
         self.stop_children().await;
         // No child waits for a decision any more; those who asked them are told.
-        self.cell
-            .drop_signals(|signal| matches!(signal, Signal::Escalated { .. }));
+        self.cell.drop_childrens_signals();
         ctx
     }
 
@@ -466,7 +656,7 @@ impl<A: Actor> Life<A> {
         if family.len() == 0 {
             return;
         }
-        let deadline = cell.ending().and_then(|ending| ending.deadline);
+        let deadline = cell.deadline();
         let kind = self.seen.kind_for_children();
         let all = family.stop_all(kind, StopReason::ParentStopped, deadline);
         if let Driven::Done(()) = self.drive(work(Box::pin(all)), Patience::UntilCut).await {
@@ -496,6 +686,11 @@ impl<A: Actor> Life<A> {
                 let flow = panic::catch(|| state.on_restart(ctx, cause));
                 ("on_restart", Some(limit), flow)
             }
+            // So has a recall.
+            Exit::Recall { cause } => {
+                let flow = panic::catch(|| state.on_restart(ctx, cause));
+                ("on_restart", None, flow)
+            }
         };
         let failure = match self.finish_hook(flow, limit).await {
             Driven::Done(failure) => failure.map(|failure| failure.at(FailureOrigin::Hook(name))),
@@ -519,7 +714,7 @@ impl<A: Actor> Life<A> {
     fn beaten_by_stop(&mut self, exit: Exit) -> Exit {
         self.look();
         match exit {
-            Exit::Restart { .. } if self.seen.is_stopping() => {
+            Exit::Restart { .. } | Exit::Recall { .. } if self.seen.is_stopping() => {
                 self.turn_out();
                 Exit::Stop
             }
@@ -544,8 +739,42 @@ impl<A: Actor> Life<A> {
         if self.seen.is_stopping() {
             return false;
         }
+        self.begin_incarnation();
+        true
+    }
+
+    fn begin_incarnation(&mut self) {
         self.incarnation = self.incarnation.wrapping_add(1);
         self.cell.core.count_restart();
+    }
+
+    /// A failed actor goes down when it is its turn among its siblings.
+    async fn wait_for_turn(&mut self) {
+        self.cell.core.set_state(ActorState::Restarting);
+        self.cell.mail.put_back(&mut self.burst);
+        let turn = std::future::pending::<()>();
+        let _ = self
+            .drive(work(Box::pin(turn)), Patience::UntilCalled)
+            .await;
+    }
+
+    /// Waits, without a state, until it may start together with its siblings; says whether it may.
+    async fn wait_for_go(&mut self) -> bool {
+        self.cell.core.set_state(ActorState::Restarting);
+        let waiting = Arc::clone(&self.cell);
+        let go = poll_fn(move |_| {
+            if waiting.take_go() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let go = self.drive(work(Box::pin(go)), Patience::UntilStop).await;
+        self.look_closely();
+        if !matches!(go, Driven::Done(())) || self.seen.is_stopping() {
+            return false;
+        }
+        self.begin_incarnation();
         true
     }
 
@@ -566,6 +795,17 @@ impl<A: Actor> Life<A> {
 /// A future of the system's own, or one without a limit.
 fn work<T>(future: Driveable<'_, T>) -> Box<Work<'_, T>> {
     Box::new(Work::new(future))
+}
+
+impl Word {
+    /// What an incarnation has failed with that says this before it has started, or although it is permanent.
+    pub(super) fn into_failure(self) -> Failure {
+        match self {
+            Self::Failed(failure) => failure,
+            Self::Restart => Failure::from("it asked to be restarted"),
+            Self::Ended => Failure::from("it stopped itself, and is permanent"),
+        }
+    }
 }
 
 /// How a start did not come to its end.

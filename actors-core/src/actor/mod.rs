@@ -19,11 +19,12 @@ pub(crate) mod recipient;
 pub(crate) mod reference;
 pub(crate) mod reply;
 pub(crate) mod spawn;
+pub(crate) mod starting;
 pub(crate) mod stopping;
 
 use std::fmt;
 
-use crate::supervision::{Failure, StopReason, Supervision};
+use crate::supervision::{ChildInfo, Directive, Failure, StopReason, Supervision};
 use crate::system::Terminated;
 
 use context::ActorContext;
@@ -137,6 +138,23 @@ pub trait Actor: Sized + Send + 'static {
 
     /// How it judges the failures of its children, unless a child has a policy of its own; `None` for as the system does.
     fn supervision() -> Option<Supervision> {
+        None
+    }
+
+    /// Whether it decides itself, by [`on_failure`](Self::on_failure), about failures of its children.
+    const DECIDES: bool = false;
+
+    /// Decides about the failure of a child, if [`DECIDES`](Self::DECIDES); `None` for as the declared policy does.
+    ///
+    /// Runs between two messages, before those that wait, and while the child waits. A parent that is busy for longer than
+    /// the policy's [`decision_timeout`](Supervision::decision_timeout) is not asked: the declared policy decides.
+    fn on_failure(
+        &mut self,
+        ctx: &mut ActorContext<Self>,
+        failure: &Failure,
+        child: &ChildInfo,
+    ) -> Option<Directive> {
+        let _ = (ctx, failure, child);
         None
     }
 }

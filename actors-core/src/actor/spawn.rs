@@ -5,10 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use crate::error::SpawnError;
 use crate::mailbox::Mailbox;
 use crate::path::{ActorPath, RESERVED};
-use crate::supervision::{StopReason, Supervision};
+use crate::supervision::{RestartType, StopReason, Supervision};
 use crate::system::family::{Family, NoRoom};
 use crate::system::member::{Core, Kind, Member, Options};
 use crate::system::{ActorSystem, SystemCore, check_name};
@@ -19,6 +21,7 @@ use super::cell::Cell;
 use super::factory::{Factory, IntoState, Source, once, source, with_args};
 use super::lifecycle::Life;
 use super::reference::ActorRef;
+use super::starting::Starting;
 
 /// Where a new actor belongs: under a parent, or at the top of the system.
 #[derive(Clone)]
@@ -64,6 +67,12 @@ impl Nest {
         }
     }
 
+    /// The policy for the children here.
+    fn policy(&self) -> &Supervision {
+        let own = self.policy.as_ref();
+        own.unwrap_or(&self.system.settings.supervision)
+    }
+
     /// Makes the cell and takes the name: from here on the actor exists, and can be told messages.
     fn assemble<A: Actor>(
         &self,
@@ -97,7 +106,8 @@ impl Nest {
             options,
         );
         let cell = Arc::new(Cell::new(core));
-        match self.family().add(Arc::clone(&cell) as Arc<dyn Member>) {
+        let member = Arc::clone(&cell) as Arc<dyn Member>;
+        match self.family().add(member, self.policy()) {
             Ok(()) => Ok(cell),
             Err(NoRoom::NameTaken) => Err(SpawnError::NameTaken {
                 path: cell.core.path.clone(),
@@ -112,8 +122,7 @@ impl Nest {
             return false;
         }
         let own = cell.core.options.supervision.clone();
-        let policy = own.or_else(|| self.policy.clone());
-        let policy = policy.unwrap_or_else(|| self.system.settings.supervision.clone());
+        let policy = own.unwrap_or_else(|| self.policy().clone());
         let life = Life::new(Arc::clone(cell), source, policy);
         self.system.run(cell.core.id, activate(life)).detach();
         true
@@ -138,6 +147,7 @@ impl<A: Actor> KindOf<A> {
         type_id: TypeId::of::<A>,
         name: type_name::<A>,
         message: type_name::<A::Msg>,
+        decides: A::DECIDES,
     };
 }
 
@@ -164,22 +174,36 @@ pub struct Spawn<A: Actor> {
     nest: Nest,
     source: Box<dyn Source<A>>,
     name: Option<String>,
+    /// What holds unless it says otherwise.
+    defaults: Arc<Options>,
     options: Option<Options>,
 }
 
 impl<A: Actor> Spawn<A> {
-    pub(super) const fn new(nest: Nest, source: Box<dyn Source<A>>) -> Self {
+    pub(super) fn new(nest: Nest, source: Box<dyn Source<A>>) -> Self {
+        let defaults = Arc::clone(&nest.system.settings.options);
+        Self::with_defaults(nest, source, defaults)
+    }
+
+    /// Describes one whose state cannot be made again.
+    pub(super) fn once(nest: Nest, source: Box<dyn Source<A>>) -> Self {
+        let defaults = Arc::clone(&nest.system.settings.options_once);
+        Self::with_defaults(nest, source, defaults)
+    }
+
+    fn with_defaults(nest: Nest, source: Box<dyn Source<A>>, defaults: Arc<Options>) -> Self {
         Self {
             nest,
             source,
             name: None,
+            defaults,
             options: None,
         }
     }
 
     fn options(&mut self) -> &mut Options {
         self.options
-            .get_or_insert_with(|| Options::clone(&self.nest.system.settings.options))
+            .get_or_insert_with(|| Options::clone(&self.defaults))
     }
 
     /// Names the actor; without a name it gets one from the system, which starts with `$`.
@@ -201,8 +225,17 @@ impl<A: Actor> Spawn<A> {
     }
 
     /// Sets how this actor's failures are judged, in place of what its parent has for all its children.
+    ///
+    /// With whom an actor is restarted is always the parent's to say: of a policy with another strategy than one-for-one,
+    /// set here, only the deciders count; and so it is under a parent with such a strategy.
     pub fn supervision(mut self, supervision: Supervision) -> Self {
         self.options().supervision = Some(supervision);
+        self
+    }
+
+    /// Sets when the actor lives again after an end of its own making; [`RestartType::Transient`] unless set.
+    pub fn restart_type(mut self, restart_type: RestartType) -> Self {
+        self.options().restart_type = restart_type;
         self
     }
 
@@ -225,13 +258,40 @@ impl<A: Actor> Spawn<A> {
     ///
     /// [`SpawnError`] says what is wrong with the name or the options, or who is stopping.
     pub fn spawn(self) -> Result<A::Ref, SpawnError> {
-        let options = match self.options {
-            Some(options) => Arc::new(options),
-            None => Arc::clone(&self.nest.system.settings.options),
-        };
+        self.spawn_awaited(None)
+    }
+
+    /// Spawns the actor at the call, and lets its start be waited for.
+    ///
+    /// ```
+    /// # use actors_core::prelude::*;
+    /// # struct Store;
+    /// # #[actor] impl Store { #[handler] fn get(&mut self) -> u64 { 42 } }
+    /// # impl Store { async fn open() -> Result<Self, std::io::Error> { Ok(Store) } }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    /// # runtime.block_on(async {
+    /// # let system = ActorSystem::new("demo")?;
+    /// let store = system.actor(Store::open).name("store").start().await?;
+    /// assert_eq!(store.get().await?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
+    pub fn start(self) -> Starting<A> {
+        let (awaited, started) = oneshot::channel();
+        match self.spawn_awaited(Some(awaited)) {
+            Ok(reference) => Starting::waiting(reference, started),
+            Err(error) => Starting::refused(error),
+        }
+    }
+
+    fn spawn_awaited(self, awaited: Option<oneshot::Sender<()>>) -> Result<A::Ref, SpawnError> {
+        let options = self.options.map_or(self.defaults, Arc::new);
         let cell = self.nest.assemble::<A>(self.name.as_deref(), options)?;
         // Made before the actor runs, so that it is referenced from the beginning.
         let reference = ActorRef::new(Arc::clone(&cell));
+        if awaited.is_some() {
+            let mut awaited = awaited;
+            cell.control(&mut |orders| orders.awaited = awaited.take());
+        }
         if self.nest.launch(&cell, self.source) {
             Ok(A::Ref::from(reference))
         } else {
@@ -320,6 +380,15 @@ impl ActorSystem {
         self.actor(factory).name(name).spawn()
     }
 
+    /// Spawns a top-level actor with a name at the call, and lets its start be waited for.
+    pub fn start<A: Actor, M: 'static>(
+        &self,
+        name: impl AsRef<str>,
+        factory: impl Factory<A, M>,
+    ) -> Starting<A> {
+        self.actor(factory).name(name).start()
+    }
+
     /// Spawns a top-level actor without a name; the system gives it one that starts with `$`.
     ///
     /// # Errors
@@ -370,7 +439,7 @@ impl ActorSystem {
 
     /// Starts to describe a top-level actor whose state cannot be made again.
     pub fn actor_once<A: Actor>(&self, state: A) -> Spawn<A> {
-        Spawn::new(Nest::top(self), once(state))
+        Spawn::once(Nest::top(self), once(state))
     }
 
     /// Takes a name and gives its reference before there is an actor.

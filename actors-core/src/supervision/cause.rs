@@ -6,6 +6,8 @@ use std::error::Error;
 use std::fmt::{self, Write};
 
 use crate::panic::{self, PanicText};
+use crate::path::ActorId;
+use crate::supervision::FailureReport;
 
 /// The box that every error fits into.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
@@ -30,6 +32,9 @@ pub(crate) trait FailureValue: Send + Sync {
 
     /// Returns the name of the value's type.
     fn type_name(&self) -> &'static str;
+
+    /// Returns the actor that the value is owed to, if it is one.
+    fn asking_actor(&self) -> Option<ActorId>;
 }
 
 pub(super) enum Cause {
@@ -41,6 +46,8 @@ pub(super) enum Cause {
     /// Kept as it is: anyhow's conversion to a box hides the type inside.
     Anyhow(anyhow::Error),
     Value(Box<dyn FailureValue>),
+    /// What is left of a failure that is gone, or was another actor's.
+    Report(FailureReport),
 }
 
 impl Cause {
@@ -57,7 +64,7 @@ impl Cause {
     /// Looks for an error of type `T`: the value, what is inside of anyhow's error or a box, and their sources.
     pub(super) fn find<T: Error + Send + Sync + 'static>(&self) -> Option<&T> {
         match self {
-            Self::Panic(_) => None,
+            Self::Panic(_) | Self::Report(_) => None,
             Self::Error { error, .. } => find_in_chain(&**error),
             Self::Anyhow(error) => find_in_anyhow(error),
             Self::Value(value) => find_in_value(&**value),
@@ -68,7 +75,7 @@ impl Cause {
     pub(super) fn value<T: 'static>(&self) -> Option<&T> {
         match self {
             Self::Value(value) => value.any().downcast_ref(),
-            Self::Panic(_) | Self::Error { .. } | Self::Anyhow(_) => None,
+            Self::Panic(_) | Self::Report(_) | Self::Error { .. } | Self::Anyhow(_) => None,
         }
     }
 
@@ -77,6 +84,7 @@ impl Cause {
             Self::Panic(_) | Self::Anyhow(_) => None,
             Self::Error { type_name, .. } => *type_name,
             Self::Value(value) => Some(value.type_name()),
+            Self::Report(report) => report.type_name(),
         }
     }
 
@@ -85,6 +93,7 @@ impl Cause {
         let mut text = String::new();
         let described = panic::catch(|| match self {
             Self::Panic(panic) => text.push_str(panic),
+            Self::Report(report) => text.push_str(report.text()),
             Self::Error { error, .. } => push_chain(&mut text, &**error),
             Self::Anyhow(error) => push_chain(&mut text, &**error),
             Self::Value(value) => push_value(&mut text, &**value),

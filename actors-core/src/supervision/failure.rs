@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use crate::panic::{Guarded, PanicText};
-use crate::path::ActorPath;
+use crate::path::{ActorId, ActorPath};
 use crate::supervision::cause::{BoxError, Cause};
 use crate::supervision::report::{Parts, write_line};
 use crate::supervision::{FailureKind, FailureOrigin, FailureReport, FailureValue};
@@ -58,6 +58,35 @@ impl Failure {
         Self::new(Cause::Value(value), origin)
     }
 
+    /// Makes the failure that an actor is restarted for because of a sibling's, of which only the report is left.
+    pub(crate) fn of_sibling(sibling: &ActorPath, report: &FailureReport) -> Self {
+        let origin = FailureOrigin::Sibling {
+            path: sibling.clone(),
+            origin: Box::new(report.origin().clone()),
+        };
+        Self::again(report, origin)
+    }
+
+    /// Makes a failure of what is left of one, when the failure itself is gone.
+    pub(crate) fn of_report(report: &FailureReport) -> Self {
+        Self::again(report, report.origin().clone())
+    }
+
+    fn again(report: &FailureReport, origin: FailureOrigin) -> Self {
+        Self::new(Cause::Report(report.clone()), origin)
+    }
+
+    /// Gives the value back to whoever it is owed to, and keeps the description, if the asker is `actor`: it waits for the
+    /// answer, and could not decide before it has it.
+    pub(crate) fn answered_to(self, actor: ActorId) -> Self {
+        match &*self.0.cause {
+            Cause::Value(value) if value.asking_actor() == Some(actor) => {
+                Self::of_report(&self.report())
+            }
+            _ => self,
+        }
+    }
+
     /// Says where it happened, once the runtime knows; a failure that has come up from a child keeps its origin.
     #[must_use]
     pub(crate) fn at(mut self, origin: FailureOrigin) -> Self {
@@ -103,6 +132,7 @@ impl Failure {
     pub fn panic_text(&self) -> Option<&str> {
         match &*self.0.cause {
             Cause::Panic(text) => Some(text),
+            Cause::Report(report) => report.is_panic().then(|| report.text()),
             Cause::Error { .. } | Cause::Anyhow(_) | Cause::Value(_) => None,
         }
     }
@@ -221,6 +251,10 @@ mod tests {
 
         fn type_name(&self) -> &'static str {
             std::any::type_name::<E>()
+        }
+
+        fn asking_actor(&self) -> Option<ActorId> {
+            Some(ActorId::new(7))
         }
     }
 

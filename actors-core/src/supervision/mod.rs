@@ -16,6 +16,7 @@
 //!
 //! - **Supervisor**: the parent of the failed actor, or the system for a top-level actor.
 //! - **Budget**: at most so many restarts in a sliding window of time.
+//! - **Strategy**: which children a failure concerns: the failed one, all, or it and the younger ones.
 //! - **Attempt**: the place of a restart in a row of restarts without healthy running between them.
 
 mod backoff;
@@ -29,6 +30,8 @@ mod policy;
 mod reason;
 mod record;
 mod report;
+mod restart_type;
+mod strategy;
 mod verdict;
 
 pub use backoff::Backoff;
@@ -42,4 +45,6 @@ pub use policy::Supervision;
 pub use reason::StopReason;
 pub(crate) use record::RestartRecord;
 pub use report::{FailureKind, FailureReport};
+pub use restart_type::RestartType;
+pub(crate) use strategy::Strategy;
 pub(crate) use verdict::{Situation, Verdict};

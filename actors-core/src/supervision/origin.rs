@@ -26,6 +26,13 @@ pub enum FailureOrigin {
         /// Where it happened there.
         origin: Box<Self>,
     },
+    /// A sibling, with which this actor is restarted.
+    Sibling {
+        /// The sibling.
+        path: ActorPath,
+        /// Where it happened there.
+        origin: Box<Self>,
+    },
 }
 
 impl FailureOrigin {
@@ -54,8 +61,14 @@ impl fmt::Display for FailureOrigin {
             Self::Start => f.write_str("start"),
             Self::Handler { variant } => write!(f, "handler `{variant}`"),
             Self::Hook(name) => write!(f, "hook `{name}`"),
-            Self::Child { path, origin } if **origin == Self::Detached => write!(f, "{path}"),
-            Self::Child { path, origin } => write!(f, "{origin} of {path}"),
+            Self::Child { path, origin } | Self::Sibling { path, origin }
+                if **origin == Self::Detached =>
+            {
+                write!(f, "{path}")
+            }
+            Self::Child { path, origin } | Self::Sibling { path, origin } => {
+                write!(f, "{origin} of {path}")
+            }
         }
     }
 }

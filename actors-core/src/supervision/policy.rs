@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::panic::{self, Guarded, PanicText};
-use crate::supervision::{Backoff, Budget, ChildInfo, Directive, Failure};
+use crate::supervision::{Backoff, Budget, ChildInfo, Directive, Failure, Strategy};
 
 /// A policy for the failures of children: which directive, how many restarts, how long between them.
 ///
@@ -47,13 +47,6 @@ struct Policy {
     decision_timeout: Duration,
 }
 
-/// Which children a failure concerns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strategy {
-    /// The failed one alone.
-    OneForOne,
-}
-
 /// One rule of a policy, with what it is about for `Debug`.
 #[derive(Clone)]
 struct Decider {
@@ -67,10 +60,31 @@ impl RefUnwindSafe for Decider {}
 type Decide = dyn Fn(&Failure, &ChildInfo) -> Option<Directive> + Send + Sync;
 
 impl Supervision {
-    /// Starts a policy that treats each child alone: every failure restarts it, at most 5 times in 60 seconds.
+    /// Starts a policy that treats each child alone: every failure restarts it, at most 5 times in 60 seconds. Each child has
+    /// a budget of its own, as in Akka.
     pub fn one_for_one() -> Self {
+        Self::of(Strategy::OneForOne)
+    }
+
+    /// Starts a policy under which all children are restarted when one has to be: all stop, in reverse start order, and
+    /// then start, in start order. The budget counts these restarts of the group, at most 5 in 60 seconds, as in OTP; when
+    /// it is spent, all children stop.
+    ///
+    /// A strategy, with its budget and back-off, is the parent's: the policy of a single child can say what is done about its
+    /// failures, and not with whom it is restarted.
+    pub fn one_for_all() -> Self {
+        Self::of(Strategy::OneForAll)
+    }
+
+    /// Starts a policy under which a child that has to be restarted takes those along that were spawned after it; in all
+    /// else as [`one_for_all`](Self::one_for_all).
+    pub fn rest_for_one() -> Self {
+        Self::of(Strategy::RestForOne)
+    }
+
+    fn of(strategy: Strategy) -> Self {
         Self(Arc::new(Policy {
-            strategy: Strategy::OneForOne,
+            strategy,
             budget: Budget::default(),
             backoff: Backoff::default(),
             deciders: Vec::new(),
@@ -173,8 +187,8 @@ impl Supervision {
         self.with(|policy| policy.when_spent = directive)
     }
 
-    /// Sets how long a failed child waits for its parent to take up an escalation, before it is stopped; the default is
-    /// 5 seconds.
+    /// Sets how long a failed child waits for its parent: for the decision of an `#[on_failure]`, before this policy decides,
+    /// or to take up an escalation, before it is stopped. The default is 5 seconds.
     #[must_use]
     pub fn decision_timeout(self, timeout: Duration) -> Self {
         self.with(|policy| policy.decision_timeout = timeout)
@@ -205,6 +219,10 @@ impl Supervision {
         self.0.budget
     }
 
+    pub(crate) fn strategy(&self) -> Strategy {
+        self.0.strategy
+    }
+
     pub(crate) fn timeout(&self) -> Duration {
         self.0.decision_timeout
     }
@@ -213,7 +231,7 @@ impl Supervision {
         &self.0.backoff
     }
 
-    pub(super) fn spent(&self) -> Directive {
+    pub(crate) fn spent(&self) -> Directive {
         self.0.when_spent
     }
 

@@ -18,6 +18,8 @@ pub enum StopReason {
     Unreferenced,
     /// Its parent stopped or restarted.
     ParentStopped,
+    /// Its siblings were restarted, and it with them had it not been temporary.
+    SiblingFailed,
     /// Its system shut down.
     Shutdown,
     /// It failed and its supervisor, or the lack of a factory, said to stop.
@@ -44,6 +46,7 @@ impl StopReason {
             Self::Killed => "killed",
             Self::Unreferenced => "unreferenced",
             Self::ParentStopped => "parent stopped",
+            Self::SiblingFailed => "sibling failed",
             Self::Shutdown => "shutdown",
             Self::Failed(_) => "failed",
             Self::RestartLimit(_) => "restart limit",
@@ -67,6 +70,7 @@ impl StopReason {
             | Self::Killed
             | Self::Unreferenced
             | Self::ParentStopped
+            | Self::SiblingFailed
             | Self::Shutdown
             | Self::Restarting
             | Self::Abandoned { .. }
@@ -81,6 +85,7 @@ impl StopReason {
             | Self::Drained
             | Self::Unreferenced
             | Self::ParentStopped
+            | Self::SiblingFailed
             | Self::Shutdown => true,
             Self::Killed
             | Self::Failed(_)
@@ -100,6 +105,7 @@ impl fmt::Display for StopReason {
             Self::Killed => f.write_str("killed"),
             Self::Unreferenced => f.write_str("unreferenced"),
             Self::ParentStopped => f.write_str("parent stopped"),
+            Self::SiblingFailed => f.write_str("sibling failed"),
             Self::Shutdown => f.write_str("system shut down"),
             Self::Failed(failure) => failure.fmt(f),
             Self::RestartLimit(failure) => write!(f, "restart limit reached: {failure}"),
@@ -129,6 +135,7 @@ mod tests {
             (StopReason::Killed, false, false, "killed"),
             (StopReason::Unreferenced, false, true, "unreferenced"),
             (StopReason::ParentStopped, false, true, "parent stopped"),
+            (StopReason::SiblingFailed, false, true, "sibling failed"),
             (StopReason::Shutdown, false, true, "system shut down"),
             (
                 StopReason::Failed(report.clone()),

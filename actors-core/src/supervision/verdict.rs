@@ -27,14 +27,14 @@ pub(crate) struct Situation {
     pub(crate) now: Instant,
     /// A random number from 0 to 1, for the jitter of the back-off.
     pub(crate) random: f64,
-    /// Whether there is a factory that can make a fresh state.
+    /// Whether the actor is one that restarts: not one that is temporary.
     pub(crate) restartable: bool,
 }
 
 impl Supervision {
     /// Turns the directive for a failure, this policy's own or one that the parent gave, into a verdict, and counts it.
     ///
-    /// | directive | after a failed start | without a factory | budget spent | counts |
+    /// | directive | after a failed start | temporary         | budget spent | counts |
     /// |-----------|----------------------|-------------------|--------------|--------|
     /// | Resume    | as Restart           | Resume            | Resume       | no     |
     /// | Restart   | Restart              | as Stop           | `when_spent` | yes    |
@@ -74,13 +74,30 @@ impl Supervision {
         if !situation.restartable {
             return Verdict::Stop(StopReason::Failed(failure.report()));
         }
-        match record.history.take(self.budget(), situation.now) {
-            Room::Granted => Verdict::Restart {
-                after: self.waits().delay(record.attempts.next(), situation.random),
-            },
-            Room::Spent if self.spent() == Directive::Escalate => Verdict::Escalate,
-            Room::Spent => Verdict::Stop(StopReason::RestartLimit(failure.report())),
+        match self.next_restart(record, situation) {
+            Some(after) => Verdict::Restart { after },
+            None if self.spent() == Directive::Escalate => Verdict::Escalate,
+            None => Verdict::Stop(StopReason::RestartLimit(failure.report())),
         }
+    }
+
+    /// Counts a restart, and says how long to wait before it; `None` when the budget is spent.
+    fn next_restart(&self, record: &mut RestartRecord, situation: Situation) -> Option<Duration> {
+        match record.history.take(self.budget(), situation.now) {
+            Room::Granted => Some(self.waits().delay(record.attempts.next(), situation.random)),
+            Room::Spent => None,
+        }
+    }
+
+    /// Counts a restart of children together, and says how long to wait before they start; `None` when the budget is spent.
+    pub(crate) fn restart_of_group(
+        &self,
+        record: &mut RestartRecord,
+        situation: Situation,
+    ) -> Option<Duration> {
+        let healthy = self.waits().healthy_after(self.budget().window());
+        record.attempts.failed(situation.now, healthy);
+        self.next_restart(record, situation)
     }
 }
 

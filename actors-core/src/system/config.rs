@@ -10,7 +10,7 @@ use crate::error::{BuildError, NameError};
 use crate::mailbox::Mailbox;
 use crate::panic;
 use crate::path::RESERVED;
-use crate::supervision::Supervision;
+use crate::supervision::{RestartType, Supervision};
 
 use super::ActorSystem;
 use super::member::Options;
@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) detect_cycles: bool,
     /// The options of an actor that has none of its own.
     pub(crate) options: Arc<Options>,
+    /// The same of one whose state cannot be made again.
+    pub(crate) options_once: Arc<Options>,
     worker_threads: Option<usize>,
 }
 
@@ -153,7 +155,7 @@ impl SystemBuilder {
             return Err(BuildError::NoTime);
         }
         let name = self.name.clone();
-        Ok(ActorSystem::start(
+        Ok(ActorSystem::assemble(
             &name,
             self.into_settings(),
             handle,
@@ -179,18 +181,25 @@ impl SystemBuilder {
     }
 
     fn into_settings(self) -> Settings {
+        let options = Options {
+            mailbox: self.mailbox,
+            throughput: self.throughput,
+            stop_timeout: self.stop_timeout,
+            supervision: None,
+            restart_type: RestartType::default(),
+            counted: false,
+        };
+        let options_once = Options {
+            restart_type: RestartType::Temporary,
+            ..options.clone()
+        };
         Settings {
             ask_timeout: self.ask_timeout,
             shutdown_timeout: self.shutdown_timeout,
             supervision: self.supervision,
             detect_cycles: self.detect_cycles,
-            options: Arc::new(Options {
-                mailbox: self.mailbox,
-                throughput: self.throughput,
-                stop_timeout: self.stop_timeout,
-                supervision: None,
-                counted: false,
-            }),
+            options: Arc::new(options),
+            options_once: Arc::new(options_once),
             worker_threads: self.worker_threads,
         }
     }

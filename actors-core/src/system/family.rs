@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::supervision::StopReason;
+use crate::supervision::{StopReason, Supervision};
 use crate::sync::Mutex;
 
 use super::deadlines::earlier;
+use super::group::Group;
 use super::member::{Core, Member, see_to_the_end};
 use super::orders::{EndKind, Ending};
 
@@ -31,6 +32,8 @@ pub(crate) struct Family(Mutex<Table>);
 struct Table {
     children: HashSet<Child>,
     closed: bool,
+    /// Made with the first child of a parent that restarts its children together.
+    group: Option<Arc<Group>>,
 }
 
 /// A child as an entry of the table: found by its name, which it holds itself.
@@ -57,7 +60,8 @@ impl PartialEq for Child {
 impl Eq for Child {}
 
 impl Family {
-    pub(crate) fn add(&self, child: Arc<dyn Member>) -> Result<(), NoRoom> {
+    /// Adds a child; `policy` is its parent's.
+    pub(crate) fn add(&self, child: Arc<dyn Member>, policy: &Supervision) -> Result<(), NoRoom> {
         let child = Child(child);
         let mut table = self.0.lock();
         if table.closed {
@@ -67,6 +71,9 @@ impl Family {
             return Err(NoRoom::NameTaken);
         }
         table.children.insert(child);
+        if table.group.is_none() && policy.strategy().is_group() {
+            table.group = Some(Group::new(policy.clone()));
+        }
         Ok(())
     }
 
@@ -116,6 +123,23 @@ impl Family {
         self.0.lock().children.len()
     }
 
+    /// The children as a group, if they are restarted together.
+    pub(super) fn group(&self) -> Option<Arc<Group>> {
+        self.0.lock().group.clone()
+    }
+
+    /// The children of a group, in start order; none if the family is closed, or the group is of an earlier incarnation.
+    pub(super) fn members_of(&self, group: &Arc<Group>) -> Vec<Arc<dyn Member>> {
+        let table = self.0.lock();
+        let is_it = table
+            .group
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, group));
+        let holds = is_it && !table.closed;
+        drop(table);
+        if holds { self.members() } else { Vec::new() }
+    }
+
     /// Refuses new children from now on.
     pub(crate) fn close(&self) {
         self.0.lock().closed = true;
@@ -123,7 +147,11 @@ impl Family {
 
     /// Takes children again: a new incarnation begins.
     pub(crate) fn reopen(&self) {
-        self.0.lock().closed = false;
+        let mut table = self.0.lock();
+        table.closed = false;
+        let group = table.group.take();
+        drop(table);
+        drop(group);
     }
 
     /// Ends all children and waits for them: the named ones one after another in reverse start order, then the anonymous ones

@@ -5,21 +5,25 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::task::Poll;
 
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::event::LifecycleEvent;
 use crate::mailbox::Mailbox;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{StopReason, Supervision};
+use crate::supervision::{FailureReport, RestartType, StopReason, Supervision};
 use crate::sync::Mutex;
 
 use super::counters::add;
 use super::end::{End, Terminated};
 use super::family::Family;
-use super::orders::{EndKind, Ending, Orders, Signal};
+use super::orders::{EndKind, Ending, Orders, Recall};
 use super::state::ActorState;
 use super::{GRACE, LONG_GRACE, SystemCore};
 
@@ -29,6 +33,8 @@ pub(crate) struct Kind {
     pub(crate) type_id: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
     pub(crate) message: fn() -> &'static str,
+    /// Whether it decides itself about failures of its children.
+    pub(crate) decides: bool,
 }
 
 /// The options of one actor; shared by all that were spawned with the same.
@@ -39,6 +45,7 @@ pub(crate) struct Options {
     pub(crate) stop_timeout: std::time::Duration,
     /// How this actor's failures are judged, if not as its parent does for all its children.
     pub(crate) supervision: Option<Supervision>,
+    pub(crate) restart_type: RestartType,
     /// Whether it drains when nobody outside refers to it any more.
     pub(crate) counted: bool,
 }
@@ -172,6 +179,10 @@ impl Core {
         self.unborn.swap(false, Ordering::Relaxed)
     }
 
+    pub(crate) fn is_unborn(&self) -> bool {
+        self.unborn.load(Ordering::Relaxed)
+    }
+
     /// Counts one more handled message. Only the activation writes, so this is a load and a store.
     pub(crate) fn count_handled(&self) {
         self.handled.store(self.handled() + 1, Ordering::Relaxed);
@@ -240,8 +251,11 @@ pub(crate) trait Member: Send + Sync + 'static {
     /// Takes the parked waker for good and lets it go, so that the activation is dropped if nothing runs it.
     fn let_go(&self);
 
-    /// Drops signals that nobody will hear; with a failure, its asker is told.
-    fn drop_signals(&self, which: fn(&Signal) -> bool);
+    /// Drops what children wait for, who will be stopped instead; with a failure, its asker is told.
+    fn drop_childrens_signals(&self);
+
+    /// Drops all that an activation would still have to hear of, and with it tells those who wait that nothing will come.
+    fn drop_orders(&self);
 
     /// The number of messages that wait to be begun.
     fn depth(&self) -> usize;
@@ -282,6 +296,16 @@ impl dyn Member {
         self.core().polls.load(Ordering::Relaxed)
     }
 
+    /// Cuts what user code of a recalled incarnation still runs.
+    fn cut_recalled(&self) -> u32 {
+        self.control(&mut |orders| {
+            if let Some(recall) = &mut orders.recall {
+                recall.cut = true;
+            }
+        });
+        self.core().polls.load(Ordering::Relaxed)
+    }
+
     /// Abandons the actor if its code has held a thread since `poll` began, or if no thread has come for it for long.
     fn abandon_if_stuck(&self, poll: u32, waited_long: bool) {
         let core = self.core();
@@ -292,6 +316,16 @@ impl dyn Member {
         }
         // Ordering: pairs with the load in `is_abandoned`.
         core.abandoned.store(true, Ordering::Release);
+        let reason = StopReason::Abandoned {
+            handler: core.handler(),
+        };
+        // When its code returns it is to find that it is over, whatever it was told before.
+        let end = Ending {
+            kind: EndKind::Kill,
+            reason: reason.clone(),
+            deadline: None,
+        };
+        self.control(&mut |orders| orders.end(&end));
         if let Some(family) = core.existing_family() {
             family.close();
             let deadline = Some(core.system.clock.now());
@@ -309,9 +343,7 @@ impl dyn Member {
         if core.state() == ActorState::Busy {
             add(&core.system.counters.failed, 1);
         }
-        self.finish(StopReason::Abandoned {
-            handler: core.handler(),
-        });
+        self.finish(reason);
         self.turn_out();
     }
 
@@ -344,8 +376,40 @@ impl dyn Member {
             reason: reason.clone(),
         });
         core.end().finish(&core.terminated(reason));
-        self.drop_signals(|_| true);
+        self.drop_orders();
         true
+    }
+}
+
+/// Makes the running incarnation of `member` end, and waits until it has, or the actor has: at its deadline its user code is
+/// cut, and if that holds a thread it is abandoned.
+pub(crate) async fn recall(member: &Arc<dyn Member>, cause: (ActorPath, FailureReport)) {
+    let system = &member.core().system;
+    let deadline = member.core().stop_deadline();
+    let (down, is_down) = oneshot::channel();
+    let mut order = Some(Recall {
+        deadline,
+        cut: false,
+        cause,
+        down,
+    });
+    member.control(&mut |orders| orders.recall = order.take());
+    let mut is_down = pin!(async { drop(is_down.await) });
+    let Some(deadline) = deadline else {
+        return is_down.await;
+    };
+    let mut next = deadline;
+    while !comes_before(system, is_down.as_mut(), next).await {
+        let poll = member.cut_recalled();
+        let Some(patience) = system.clock.now().checked_add(GRACE) else {
+            return;
+        };
+        if comes_before(system, is_down.as_mut(), patience).await {
+            return;
+        }
+        next = patience;
+        let waited_long = system.clock.now().duration_since(deadline) >= LONG_GRACE;
+        member.abandon_if_stuck(poll, waited_long);
     }
 }
 
@@ -363,7 +427,8 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
             member.core().end().wait().await;
             return;
         };
-        if ends_before(&member, deadline).await {
+        let mut ended = pin!(ended(&member));
+        if comes_before(&system, ended.as_mut(), deadline).await {
             return;
         }
         if ending.kind != member.ending().map_or(ending.kind, |now| now.kind) {
@@ -376,7 +441,7 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
         let Some(patience) = system.clock.now().checked_add(GRACE) else {
             return;
         };
-        if ends_before(&member, patience).await {
+        if comes_before(&system, ended.as_mut(), patience).await {
             return;
         }
         let waited_long = system.clock.now().duration_since(deadline) >= LONG_GRACE;
@@ -384,14 +449,22 @@ pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
     }
 }
 
-async fn ends_before(member: &Arc<dyn Member>, deadline: Instant) -> bool {
-    let mut ended = std::pin::pin!(member.core().end().wait());
-    let mut sleep = member.core().system.deadlines.sleep_until(deadline);
-    std::future::poll_fn(|cx| {
-        if ended.as_mut().poll(cx).is_ready() {
-            return std::task::Poll::Ready(true);
+async fn ended(member: &Arc<dyn Member>) {
+    member.core().end().wait().await;
+}
+
+/// Says whether what is waited for comes before a time. Nothing is lost when it does not: it can be waited for again.
+async fn comes_before(
+    system: &SystemCore,
+    mut awaited: Pin<&mut (impl Future<Output = ()> + Send)>,
+    deadline: Instant,
+) -> bool {
+    let mut sleep = system.deadlines.sleep_until(deadline);
+    poll_fn(|cx| {
+        if awaited.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(true);
         }
-        std::pin::Pin::new(&mut sleep).poll(cx).map(|()| false)
+        Pin::new(&mut sleep).poll(cx).map(|()| false)
     })
     .await
 }

@@ -9,6 +9,7 @@ pub(crate) mod counters;
 pub(crate) mod deadlines;
 pub(crate) mod end;
 pub(crate) mod family;
+pub(crate) mod group;
 pub(crate) mod member;
 pub(crate) mod orders;
 mod shutdown;
@@ -291,7 +292,7 @@ impl ActorSystem {
         SystemBuilder::new(name.as_ref())
     }
 
-    fn start(name: &str, settings: Settings, handle: Handle, runtime: Option<Runtime>) -> Self {
+    fn assemble(name: &str, settings: Settings, handle: Handle, runtime: Option<Runtime>) -> Self {
         let clock = Clock::new(handle.clone());
         let (deadlines, timekeeper) = Deadlines::new(clock.clone());
         let core = Arc::new_cyclic(|weak: &Weak<SystemCore>| {

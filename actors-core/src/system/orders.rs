@@ -3,11 +3,14 @@
 //! Values, without a clock or a lock: they are under the lock of the mailbox.
 
 use std::collections::VecDeque;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::supervision::{Directive, Failure, StopReason};
+use crate::path::ActorPath;
+use crate::supervision::{Directive, Failure, FailureReport, StopReason};
+use crate::sync::Mutex;
 
 use super::deadlines::earlier;
 use super::member::Member;
@@ -37,8 +40,60 @@ pub(crate) enum Signal {
         child: Weak<dyn Member>,
         failure: Failure,
     },
-    /// Work beside an incarnation of this very actor failed.
-    Failed { incarnation: u32, failure: Failure },
+    /// A child failed, and wants this actor's own decision.
+    Asked {
+        child: Weak<dyn Member>,
+        question: Arc<Question>,
+    },
+    /// An incarnation of this very actor said something of itself, or work beside it did.
+    Own { incarnation: u32, word: Word },
+}
+
+/// What an incarnation says of itself.
+#[derive(Debug)]
+pub(crate) enum Word {
+    /// It failed.
+    Failed(Failure),
+    /// It wants a fresh state.
+    Restart,
+    /// It is permanent, and ended itself all the same.
+    Ended,
+}
+
+/// A failure that its child and its parent share: whoever takes it decides. The child takes it back when its time is up.
+#[derive(Debug)]
+pub(crate) struct Question(Mutex<Option<Failure>>);
+
+impl Question {
+    pub(crate) fn new(failure: Failure) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(failure))))
+    }
+
+    pub(crate) fn take(&self) -> Option<Failure> {
+        self.0.lock().take()
+    }
+}
+
+/// The supervisor's word on a failure that was left to it.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    /// `None`: as the declared policy says.
+    pub(crate) directive: Option<Directive>,
+    /// The failure, if it comes back.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// An order to make room for the next incarnation, because siblings are restarted together.
+#[derive(Debug)]
+pub(crate) struct Recall {
+    /// When whatever user code still runs is cut.
+    pub(crate) deadline: Option<Instant>,
+    /// The deadline has passed.
+    pub(crate) cut: bool,
+    /// Which actor failed, and how.
+    pub(crate) cause: (ActorPath, FailureReport),
+    /// To be told when the incarnation is gone.
+    pub(crate) down: oneshot::Sender<()>,
 }
 
 /// The control lane of an actor, under the lock of its mailbox.
@@ -47,12 +102,38 @@ pub(crate) struct Orders {
     pub(crate) ending: Option<Ending>,
     /// The deadline of the ending has passed: user code is dropped at its await.
     pub(crate) cut: bool,
-    /// The supervisor's word on a failure that was escalated to it.
-    pub(crate) decision: Option<Directive>,
+    pub(crate) decision: Option<Decision>,
     pub(crate) signals: VecDeque<Signal>,
+    pub(crate) recall: Option<Recall>,
+    /// Lets the actor start again after a recall, and is told when it has; dropped when its start failed, or it ended.
+    pub(crate) go: Option<oneshot::Sender<()>>,
+    /// The same, once the actor is starting.
+    pub(crate) starting: Option<oneshot::Sender<()>>,
+    /// Is told of the first start that succeeds.
+    pub(crate) awaited: Option<oneshot::Sender<()>>,
+    /// The parent waits for that start in its own handler or hook, and so cannot decide about this actor.
+    pub(crate) parent_waits: bool,
 }
 
 impl Orders {
+    /// Says whether there is nothing in it that anybody has to hear of, or will be asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            ending,
+            cut,
+            decision,
+            signals,
+            recall,
+            go,
+            starting,
+            awaited,
+            parent_waits,
+        } = self;
+        let waiting = go.is_some() || starting.is_some() || awaited.is_some() || *parent_waits;
+        let ordered = ending.is_some() || *cut || recall.is_some();
+        !waiting && !ordered && decision.is_none() && signals.is_empty()
+    }
+
     /// Takes an order to end. A stronger one replaces a weaker one; the earlier deadline stays, but a stop has its own after
     /// a drain.
     pub(crate) fn end(&mut self, ending: &Ending) {

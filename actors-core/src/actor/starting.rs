@@ -1,0 +1,164 @@
+//! Waiting for an actor that was spawned to have started.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::oneshot;
+
+use crate::error::SpawnError;
+use crate::supervision::StopReason;
+use crate::system::member::Member;
+
+use super::stopping::Ended;
+use super::{Actor, Handle};
+
+/// Waits for the first successful start of an actor, and gives the reference. Made by [`ActorSystem::start`],
+/// [`ActorContext::start`] and [`Spawn::start`].
+///
+/// The actor is spawned by the call that makes this: what it is told meanwhile waits in its mailbox. A start that fails and is
+/// tried again is still waited for.
+///
+/// An actor that waits for a child of its own cannot decide about that child: the declared policy does, and what it escalates
+/// stops the child.
+///
+/// [`ActorSystem::start`]: crate::ActorSystem::start
+/// [`ActorContext::start`]: crate::ActorContext::start
+/// [`Spawn::start`]: crate::Spawn::start
+///
+/// # Errors
+///
+/// [`StartError::Spawn`] if there is no actor, [`StartError::Stopped`] with the last failure if it has ended before it had
+/// started.
+///
+/// # Cancel safety
+///
+/// Dropping it changes nothing but that nobody waits: the actor lives.
+#[must_use = "the actor starts by itself, but only awaiting this tells when, and whether"]
+pub struct Starting<A: Actor>(State<A>);
+
+enum State<A: Actor> {
+    Refused(SpawnError),
+    Waiting(Box<Waiting<A>>),
+    Over,
+}
+
+struct Waiting<A: Actor> {
+    reference: A::Ref,
+    started: oneshot::Receiver<()>,
+    ended: Ended,
+    /// The parent is the one that waits.
+    is_parents: bool,
+}
+
+impl<A: Actor> Starting<A> {
+    pub(super) const fn refused(error: SpawnError) -> Self {
+        Self(State::Refused(error))
+    }
+
+    pub(super) fn waiting(reference: A::Ref, started: oneshot::Receiver<()>) -> Self {
+        let ended = Ended::new(reference.actor().member());
+        Self(State::Waiting(Box::new(Waiting {
+            reference,
+            started,
+            ended,
+            is_parents: false,
+        })))
+    }
+}
+
+/// Nothing in it is pinned.
+impl<A: Actor> Unpin for Starting<A> {}
+
+impl<A: Actor> Future for Starting<A> {
+    type Output = Result<A::Ref, StartError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let State::Waiting(waiting) = &mut self.0 {
+            waiting.tell_if_parent_waits();
+            match Pin::new(&mut waiting.started).poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(_)) => {
+                    return Pin::new(&mut waiting.ended).poll(cx).map(|reason| {
+                        self.0 = State::Over;
+                        Err(StartError::Stopped(reason))
+                    });
+                }
+            }
+        }
+        match std::mem::replace(&mut self.0, State::Over) {
+            State::Refused(error) => Poll::Ready(Err(StartError::Spawn(error))),
+            State::Waiting(waiting) => Poll::Ready(Ok(waiting.reference.clone())),
+            State::Over => panic!("a start is awaited once"),
+        }
+    }
+}
+
+impl<A: Actor> Waiting<A> {
+    fn member(&self) -> Arc<dyn Member> {
+        self.reference.actor().member()
+    }
+
+    fn tell_if_parent_waits(&mut self) {
+        let core = self.reference.actor().core();
+        let running = core.system.running_actor();
+        if !self.is_parents && running.is_some_and(|actor| core.is_child_of(actor.id())) {
+            self.is_parents = true;
+            self.member()
+                .control(&mut |orders| orders.parent_waits = true);
+        }
+    }
+}
+
+impl<A: Actor> Drop for Waiting<A> {
+    fn drop(&mut self) {
+        if self.is_parents {
+            self.member()
+                .control(&mut |orders| orders.parent_waits = false);
+        }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Starting<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            State::Refused(error) => f.debug_tuple("Starting").field(error).finish(),
+            State::Waiting(waiting) => f
+                .debug_tuple("Starting")
+                .field(waiting.reference.actor())
+                .finish(),
+            State::Over => f.write_str("Starting(..)"),
+        }
+    }
+}
+
+/// Why an actor that was to be started has not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartError {
+    /// It was not spawned.
+    Spawn(SpawnError),
+    /// It has ended before it had started; after failures, the reason has the last one.
+    Stopped(StopReason),
+}
+
+impl From<SpawnError> for StartError {
+    fn from(error: SpawnError) -> Self {
+        Self::Spawn(error)
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spawn(error) => error.fmt(f),
+            Self::Stopped(reason) => write!(f, "the actor ended before it had started: {reason}"),
+        }
+    }
+}
+
+impl Error for StartError {}

@@ -1,14 +1,15 @@
 //! Programs with actors, one file in `src/bin` and one idea each; here is what they share.
 //!
-//! | program       | idea                                                                                     |
-//! |---------------|------------------------------------------------------------------------------------------|
-//! | `tour`        | a bit of everything, to begin with                                                       |
-//! | `counter`     | eight threads, one actor, no lock                                                        |
-//! | `supervision` | what happens to an actor that fails                                                      |
-//! | `bank`        | domain errors next to faults; transfers that lose no money                               |
-//! | `web`         | actors behind HTTP: the status of each error, and an end that drains                     |
-//! | `pipeline`    | stages with small mailboxes: the fast wait for the slow                                  |
-//! | `many`        | a million actors at once, what they cost and how fast they are                           |
+//! | program            | idea                                                                 |
+//! |--------------------|----------------------------------------------------------------------|
+//! | `tour`             | a bit of everything, to begin with                                   |
+//! | `counter`          | eight threads, one actor, no lock                                    |
+//! | `supervision`      | what happens to an actor that fails                                  |
+//! | `supervision-tree` | which of its siblings are restarted with it                          |
+//! | `bank`             | domain errors next to faults; transfers that lose no money           |
+//! | `web`              | actors behind HTTP: the status of each error, and an end that drains |
+//! | `pipeline`         | stages with small mailboxes: the fast wait for the slow              |
+//! | `many`             | a million actors at once, what they cost and how fast they are       |
 //!
 //! `cargo run --bin counter` runs one; the tests in `tests` run each and check what it prints.
 

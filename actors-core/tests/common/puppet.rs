@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use actors_core::Factory;
 use actors_core::prelude::*;
 use futures::future::BoxFuture;
 
@@ -119,6 +120,20 @@ impl Script {
             .spawn()
             .unwrap()
     }
+}
+
+/// Spawns a child of any type under a puppet.
+pub(crate) async fn spawn_under<B: Actor, M: 'static>(
+    parent: &PuppetRef,
+    name: &'static str,
+    factory: impl Factory<B, M> + 'static,
+) -> B::Ref {
+    let (given, spawned) = tokio::sync::oneshot::channel();
+    let spawn = move |ctx: &mut ActorContext<Puppet>| {
+        drop(given.send(ctx.spawn(name, factory).unwrap()));
+    };
+    parent.act(Box::new(spawn)).tell();
+    spawned.await.unwrap()
 }
 
 /// Does what it is told.

@@ -166,7 +166,7 @@ impl Stuck {
         if self.at == place {
             let _cut = self.drops.counted();
             self.gate.arrive();
-            pending().await;
+            pending::<()>().await;
         }
     }
 }

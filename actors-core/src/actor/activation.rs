@@ -8,7 +8,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
@@ -20,11 +20,11 @@ use crate::error::{AskFailure, Phase};
 use crate::event::LifecycleEvent;
 use crate::mailbox::{Entry, Take};
 use crate::panic::{self, PanicText};
-use crate::supervision::{ChildInfo, Directive, Failure, FailureOrigin, StopReason};
+use crate::supervision::{Failure, FailureOrigin, StopReason};
 use crate::system::ActorState;
 use crate::system::counters::add;
 use crate::system::member::Member;
-use crate::system::orders::{Decision, EndKind, Ending, Question, Signal, Word};
+use crate::system::orders::{EndKind, Ending};
 
 use super::cell::{Notice, Queued, UNNAMED};
 use super::drive::{Driven, Patience, Work};
@@ -365,102 +365,6 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// Hears what children say, and what it said of itself.
-    async fn hear_signals(&mut self, born: &mut Born<A>) -> Judged {
-        while let Some(signal) = self.next_signal() {
-            let judged = match signal {
-                Signal::Own { incarnation, word } if incarnation == born.ctx.incarnation() => {
-                    self.hear_own(word).await
-                }
-                Signal::Own { word, .. } => {
-                    self.cell.discard(word);
-                    continue;
-                }
-                Signal::Escalated { child, failure } => self.hear_escalated(&child, failure).await,
-                Signal::Asked { child, question } => self.hear_asked(&child, &question, born).await,
-            };
-            if let Judged::Exit(exit) = judged {
-                return Judged::Exit(exit);
-            }
-        }
-        Judged::Resume
-    }
-
-    async fn hear_own(&mut self, word: Word) -> Judged {
-        match word {
-            Word::Failed(failure) => self.judge(failure).await,
-            Word::Restart => self.restart_itself(),
-            Word::Ended => self.end_permanent().await,
-        }
-    }
-
-    async fn hear_escalated(&mut self, child: &Weak<dyn Member>, failure: Failure) -> Judged {
-        // A child that waits no more, because its time was up or it was of an earlier incarnation, is decided.
-        let Some(child) = waiting(child) else {
-            self.cell.discard(failure);
-            return Judged::Resume;
-        };
-        if let Judged::Exit(exit) = self.judge(failure).await {
-            return Judged::Exit(exit);
-        }
-        let resume = Decision {
-            directive: Some(Directive::Resume),
-            failure: None,
-        };
-        tell_decision(&*child, resume);
-        Judged::Resume
-    }
-
-    /// Decides about the failure of a child, by a method of the user's.
-    async fn hear_asked(
-        &mut self,
-        child: &Weak<dyn Member>,
-        question: &Question,
-        Born { state, ctx }: &mut Born<A>,
-    ) -> Judged {
-        let Some(child) = waiting(child) else {
-            return Judged::Resume;
-        };
-        let Some(failure) = question.take() else {
-            return Judged::Resume;
-        };
-        let core = child.core();
-        let about = ChildInfo::new(core.path.clone(), core.id, core.restarts());
-        self.set_deadline(None);
-        self.set_handler(None);
-        let (directive, own) = match panic::catch(|| state.on_failure(ctx, &failure, &about)) {
-            Ok(directive) => (directive, None),
-            Err(text) => {
-                answer_orphans(&AskFailure::Panicked(Arc::clone(&text)));
-                let origin = FailureOrigin::Hook("on_failure");
-                (None, Some(Failure::panic(text, origin)))
-            }
-        };
-        let decision = Decision {
-            directive,
-            failure: Some(failure),
-        };
-        // Its own failure first: most of what comes of it ends the child.
-        let judged = match own {
-            None => Judged::Resume,
-            Some(own) => self.judge(own).await,
-        };
-        match judged {
-            Judged::Resume => tell_decision(&*child, decision),
-            Judged::Exit(_) => self.cell.discard(decision),
-        }
-        judged
-    }
-
-    fn next_signal(&mut self) -> Option<Signal> {
-        let signal = self
-            .cell
-            .mail
-            .amend(|control| control.as_mut()?.signals.pop_front());
-        self.has_signals = signal.is_some();
-        signal
-    }
-
     /// Says by when the message must be answered; the thread knows of none when a turn begins.
     pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         if deadline.is_some() || self.has_deadline {
@@ -477,16 +381,6 @@ impl<A: Actor> Life<A> {
             self.cell.core.set_handler(name);
         }
     }
-}
-
-/// The child, if it still waits for a decision.
-fn waiting(child: &Weak<dyn Member>) -> Option<Arc<dyn Member>> {
-    child.upgrade().filter(|child| child.core().is_deciding())
-}
-
-fn tell_decision(child: &dyn Member, decision: Decision) {
-    let mut decision = Some(decision);
-    child.control(&mut |orders| orders.decision = decision.take());
 }
 
 /// Answers the askers whose way back was dropped by the end of their handler.

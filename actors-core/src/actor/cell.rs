@@ -21,7 +21,7 @@ use crate::system::Terminated;
 use crate::system::counters::add;
 use crate::system::deadlines::earlier;
 use crate::system::member::{Core, Member};
-use crate::system::orders::{Control, Decision, Ending, Orders, Signal, Word};
+use crate::system::orders::{Control, Decision, Ending, Orders, Question, Signal, Word};
 
 use super::Message;
 
@@ -246,16 +246,19 @@ impl<M: Message> Cell<M> {
         self.say(incarnation, Word::Failed(failure));
     }
 
-    /// Takes the supervisor's decision, if it has come, or says that none will.
-    pub(super) fn take_decision(&self) -> Option<Decision> {
-        self.mail.amend(|control| {
+    /// Takes the supervisor's answer to a question, if it has come, or says that none will.
+    pub(super) fn take_decision(&self, question: &Arc<Question>) -> Option<Decision> {
+        let (decision, parent_waits) = self.mail.amend(|control| {
             let orders = control.as_mut()?;
-            let none = orders.parent_waits.then_some(Decision {
-                directive: None,
-                failure: None,
-            });
-            orders.decision.take().or(none)
-        })
+            Some((orders.decision.take(), orders.parent_waits))
+        })?;
+        let decision = decision.filter(|decision| Arc::ptr_eq(&decision.question, question));
+        let none = || Decision {
+            question: Arc::clone(question),
+            directive: None,
+            failure: None,
+        };
+        decision.or_else(|| parent_waits.then(none))
     }
 
     /// Says that the incarnation is gone, if somebody wants to know; and then, whether the next one may start.

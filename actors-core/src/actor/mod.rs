@@ -2,23 +2,28 @@
 //!
 //! Read them in the order in which a message passes: [`call`] (a message not yet sent), [`reference`] (who takes it),
 //! [`cell`] (its mailbox and all that is known of the actor), [`activation`] (one turn), [`lifecycle`] (what happens around
-//! the turns: start, failure, restart, end), [`ask`] (the way back).
+//! the turns: the end of an incarnation, and what comes between two; with [`start`], [`signals`], and for a failure [`judge`]
+//! and [`decision`]), [`ask`] (the way back).
 
 pub(crate) mod activation;
 pub(crate) mod ask;
 pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod context;
+mod decision;
 mod drive;
 pub(crate) mod enqueue;
 pub(crate) mod factory;
 pub(crate) mod flow;
+mod judge;
 pub(crate) mod lifecycle;
 mod lookup;
 pub(crate) mod recipient;
 pub(crate) mod reference;
 pub(crate) mod reply;
+mod signals;
 pub(crate) mod spawn;
+mod start;
 pub(crate) mod starting;
 pub(crate) mod stopping;
 

@@ -35,18 +35,23 @@ pub(crate) struct Ending {
 /// What an activation has to hear of, besides its messages.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// A child failed, and its policy leaves it to the parent: the parent fails with this failure.
-    Escalated {
+    /// A child failed, and leaves it to this actor.
+    Child {
         child: Weak<dyn Member>,
-        failure: Failure,
-    },
-    /// A child failed, and wants this actor's own decision.
-    Asked {
-        child: Weak<dyn Member>,
+        plea: Plea,
         question: Arc<Question>,
     },
     /// An incarnation of this very actor said something of itself, or work beside it did.
     Own { incarnation: u32, word: Word },
+}
+
+/// What a failed child wants of its parent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plea {
+    /// That it fails with the child's failure.
+    Escalate,
+    /// That it decides about it.
+    Decide,
 }
 
 /// What an incarnation says of itself.
@@ -60,7 +65,8 @@ pub(crate) enum Word {
     Ended,
 }
 
-/// A failure that its child and its parent share: whoever takes it decides. The child takes it back when its time is up.
+/// A failure that a child and its parent share: whoever takes it decides. The child takes it back when it waits no more. It
+/// also tells decisions apart, so that a late one is none about the next failure.
 #[derive(Debug)]
 pub(crate) struct Question(Mutex<Option<Failure>>);
 
@@ -77,6 +83,7 @@ impl Question {
 /// The supervisor's word on a failure that was left to it.
 #[derive(Debug)]
 pub(crate) struct Decision {
+    pub(crate) question: Arc<Question>,
     /// `None`: as the declared policy says.
     pub(crate) directive: Option<Directive>,
     /// The failure, if it comes back.

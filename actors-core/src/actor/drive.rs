@@ -19,6 +19,7 @@ use crate::system::orders::EndKind;
 
 use super::Actor;
 use super::lifecycle::Life;
+use super::stopwatch::Stopwatch;
 
 /// What a driven future came to.
 pub(super) enum Driven<T> {
@@ -90,6 +91,8 @@ pub(super) struct Work<'f, T> {
     deadline: Option<Instant>,
     /// When it is cut at the latest.
     limit: Option<Sleep>,
+    /// Sees that a handler is reported that waits for long.
+    stopwatch: Stopwatch,
 }
 
 /// What can be driven.
@@ -102,6 +105,7 @@ impl<'f, T> Work<'f, T> {
             variant: None,
             deadline: None,
             limit: None,
+            stopwatch: Stopwatch::Unstarted,
         }
     }
 
@@ -164,6 +168,9 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
             self.life.look();
             if self.life.seen.exhausts(self.patience) {
                 return Poll::Ready(Driven::Cut);
+            }
+            if self.work.variant.is_some() {
+                self.work.stopwatch.look(&self.life.cell.core, cx);
             }
             if self.life.cell.mail.park_awaiting(cx.waker()) {
                 return Poll::Pending;

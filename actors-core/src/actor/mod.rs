@@ -26,6 +26,7 @@ pub(crate) mod spawn;
 mod start;
 pub(crate) mod starting;
 pub(crate) mod stopping;
+mod stopwatch;
 
 use std::fmt;
 

@@ -91,6 +91,7 @@ impl Nest {
         if options.throughput == 0 {
             return Err(SpawnError::ZeroThroughput);
         }
+        self.system.health.expect(options.slow_handler);
         let id = self.system.next_id();
         let path = match name {
             Some(name) => self.path().child(name),
@@ -242,6 +243,13 @@ impl<A: Actor> Spawn<A> {
     /// Sets how long this actor has to end before its user code is cut.
     pub fn stop_timeout(mut self, timeout: Duration) -> Self {
         self.options().stop_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a handler of this actor may take before it is reported; see
+    /// [`SystemBuilder::slow_handler`](crate::SystemBuilder::slow_handler).
+    pub fn slow_handler(mut self, limit: Duration) -> Self {
+        self.options().slow_handler = limit;
         self
     }
 

@@ -137,6 +137,12 @@ impl Idle {
         Sleep::Asleep
     }
 
+    /// Says whether a worker sleeps.
+    pub(super) fn is_asleep(&self, worker: usize) -> bool {
+        let sleepers = self.sleepers.lock();
+        sleepers.iter().any(|sleeper| sleeper.worker == worker)
+    }
+
     /// Takes a worker off the list, if it is still there. Says whether all workers were asleep until now.
     pub(super) fn leave(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();

@@ -64,6 +64,7 @@ use crate::path::ActorId;
 use crate::sync::Mutex;
 
 pub(crate) use self::current::slice_is_over;
+pub(crate) use self::watchdog::Overseer;
 pub(crate) use self::worker::Worker;
 
 /// What a [`Schedule`] may know about the actor behind a runnable.
@@ -116,15 +117,18 @@ struct Shared {
 impl Workers {
     /// Makes `count` workers; the caller spawns each of them on Tokio.
     ///
+    /// `overseer` hears of turns that do not end, if there is more than one worker.
+    ///
     /// `lost` runs at most once: when a worker is dropped before [`close`](Self::close), because its runtime went away. The
     /// workers close right after.
     pub(crate) fn new(
         count: NonZeroUsize,
+        overseer: impl Overseer,
         lost: impl FnOnce() + Send + 'static,
     ) -> (Arc<Self>, Vec<Worker>) {
         let (workers, tasks) = Self::unwatched(count, lost);
         if count.get() > 1 {
-            watchdog::start(&workers);
+            watchdog::start(&workers, overseer);
         }
         (workers, tasks)
     }

@@ -5,19 +5,33 @@
 //! its own thread: a worker that is woken on a thread of Tokio could wait there for the same turn. If none sleeps, it wakes
 //! one that yields to the drivers of Tokio, for the same reason. It follows the real clock, and dozes while all workers
 //! sleep.
+//!
+//! It also tells an [`Overseer`] of turns that take long, who finds out whose they are.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::Workers;
+use super::{Workers, guarded};
 
 /// The time between two looks.
 const PERIOD: Duration = Duration::from_millis(5);
 /// It dozes off after so many looks in a row at workers that all sleep, so that an exchange with an actor every few
 /// milliseconds does not wake a thread each time.
 const LOOKS_BEFORE_DOZE: u32 = 4;
+
+/// Hears of turns that do not end, on the thread of the watchdog.
+pub(crate) trait Overseer: Send + 'static {
+    /// How long a turn may take before the overseer hears of it; [`Duration::MAX`] for ever.
+    fn patience(&self) -> Duration;
+
+    /// One more turn takes longer than that: finds out who is on a thread.
+    fn search(&mut self);
+
+    /// Looks after those it has found. Called every few milliseconds while somebody is awake.
+    fn check(&mut self);
+}
 
 /// The thread, seen from outside.
 pub(super) struct Watchdog {
@@ -72,10 +86,10 @@ impl Watchdog {
 }
 
 /// Starts the watchdog of these workers. It ends when they are closed, and each of them closes all when it is dropped.
-pub(super) fn start(workers: &Arc<Workers>) {
+pub(super) fn start(workers: &Arc<Workers>, overseer: impl Overseer) {
     let watched = Arc::clone(workers);
     let thread = thread::Builder::new().name("actors-watchdog".into());
-    match thread.spawn(move || watch(&watched)) {
+    match thread.spawn(move || watch(&watched, overseer)) {
         Ok(thread) => {
             // Nobody else sets it.
             let _ = workers.watchdog.thread.set(thread.thread().clone());
@@ -86,8 +100,9 @@ pub(super) fn start(workers: &Arc<Workers>) {
     }
 }
 
-fn watch(workers: &Workers) {
+fn watch(workers: &Workers, mut overseer: impl Overseer) {
     let mut seen = vec![0; workers.shared.len()];
+    let mut turns = vec![LongTurn::default(); workers.shared.len()];
     let mut quiet = 0;
     while !workers.is_closed() {
         if quiet < LOOKS_BEFORE_DOZE {
@@ -101,7 +116,67 @@ fn watch(workers: &Workers) {
             0
         };
         look(workers, &mut seen);
+        oversee(workers, &mut turns, &mut overseer);
     }
+}
+
+/// What is known of the turn of a worker.
+#[derive(Clone, Copy, Default)]
+struct LongTurn {
+    turn: usize,
+    /// When this turn was first seen; `None` while the worker sleeps.
+    since: Option<Instant>,
+    /// Whether the overseer has heard of it.
+    told: bool,
+}
+
+impl LongTurn {
+    /// Sees that the worker is in this turn, or was last; says whether that takes longer than `patience`.
+    fn takes_longer(&mut self, turn: usize, patience: Duration, now: Instant) -> bool {
+        if self.turn != turn {
+            *self = Self {
+                turn,
+                since: None,
+                told: false,
+            };
+        }
+        match self.since {
+            Some(since) => now.saturating_duration_since(since) >= patience,
+            None => {
+                self.since = Some(now);
+                false
+            }
+        }
+    }
+}
+
+/// Tells the overseer of turns that take long.
+fn oversee(workers: &Workers, turns: &mut [LongTurn], overseer: &mut impl Overseer) {
+    let patience = overseer.patience();
+    if patience == Duration::MAX {
+        return;
+    }
+    let now = Instant::now();
+    let mut new = false;
+    for (index, (worker, long)) in workers.shared.iter().zip(turns).enumerate() {
+        // Ordering: Relaxed, as in `look`.
+        let turn = worker.turns.load(Ordering::Relaxed);
+        if !long.takes_longer(turn, patience, now) {
+            continue;
+        }
+        // A worker that sleeps is in no turn; it begins another when it rises.
+        if workers.idle.is_asleep(index) {
+            long.since = None;
+            continue;
+        }
+        new |= !std::mem::replace(&mut long.told, true);
+    }
+    guarded("the report of a turn that takes long", || {
+        if new {
+            overseer.search();
+        }
+        overseer.check();
+    });
 }
 
 /// Helps if work waits that no worker has come to since the last look, when `seen` was written.

@@ -1,6 +1,7 @@
 //! What happens to an actor between its start and its end.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Directive, FailureReport, StopReason};
@@ -55,6 +56,18 @@ pub enum LifecycleEvent {
         /// The number of messages that wait.
         depth: usize,
     },
+    /// A handler takes longer than its owner finds healthy. Told once of each run of a handler, while it goes on.
+    HandlerSlow {
+        /// The path of the actor.
+        actor: ActorPath,
+        /// Its identity, which later actors of that path do not share.
+        id: ActorId,
+        /// The variant of the message, which is named after its handler.
+        variant: &'static str,
+        /// For how long it has waited, since its first `.await` that was not ready; or for how long, at least, it has held
+        /// its thread.
+        running_for: Duration,
+    },
     /// A handler answered an `Err` to a message that nobody awaits an answer to.
     ErrorIgnored {
         /// The path of the actor.
@@ -105,6 +118,7 @@ impl LifecycleEvent {
             | Self::Restarted { actor, id, .. }
             | Self::Stopped { actor, id, .. }
             | Self::MailboxDeep { actor, id, .. }
+            | Self::HandlerSlow { actor, id, .. }
             | Self::ErrorIgnored { actor, id, .. }
             | Self::HookFailed { actor, id, .. }
             | Self::DestructorPanicked { actor, id, .. } => (actor, *id),
@@ -141,6 +155,13 @@ impl fmt::Display for Predicate<'_> {
             LifecycleEvent::Stopped { reason, .. } => write!(f, "ended: {reason}"),
             LifecycleEvent::MailboxDeep { depth, .. } => {
                 write!(f, "has {depth} messages waiting in its mailbox")
+            }
+            LifecycleEvent::HandlerSlow {
+                variant,
+                running_for,
+                ..
+            } => {
+                write!(f, "has been handling {variant} for {running_for:?}")
             }
             LifecycleEvent::ErrorIgnored { variant, error, .. } => {
                 write!(
@@ -231,5 +252,18 @@ mod tests {
             assert_eq!(event.to_string(), format!("/bank/alice (#3) {predicate}"));
             assert_eq!((event.actor(), event.id()), (&actor, id));
         }
+    }
+
+    #[test]
+    fn a_slow_handler_is_told_with_its_message_and_time() {
+        let event = LifecycleEvent::HandlerSlow {
+            actor: ActorPath::root("bank").child("alice"),
+            id: ActorId::new(3),
+            variant: "Withdraw",
+            running_for: Duration::from_millis(1_250),
+        };
+        let line = "/bank/alice (#3) has been handling Withdraw for 1.25s";
+        assert_eq!(event.to_string(), line);
+        assert_eq!(event.id(), ActorId::new(3));
     }
 }

@@ -160,6 +160,7 @@ enum Kind {
     /// Stopped as well, but against its will.
     Lost,
     MailboxDeep,
+    HandlerSlow,
     ErrorIgnored,
     HookFailed,
     DestructorPanicked,
@@ -174,6 +175,7 @@ impl Kind {
             LifecycleEvent::Restarted { .. } => Self::Restarted,
             LifecycleEvent::Stopped { .. } => Self::Stopped,
             LifecycleEvent::MailboxDeep { .. } => Self::MailboxDeep,
+            LifecycleEvent::HandlerSlow { .. } => Self::HandlerSlow,
             LifecycleEvent::ErrorIgnored { .. } => Self::ErrorIgnored,
             LifecycleEvent::HookFailed { .. } => Self::HookFailed,
             LifecycleEvent::DestructorPanicked { .. } => Self::DestructorPanicked,
@@ -196,6 +198,7 @@ impl fmt::Display for Kind {
             Self::Stopped => "ended",
             Self::Lost => "ended against its will",
             Self::MailboxDeep => "deep mailbox",
+            Self::HandlerSlow => "slow handler",
             Self::ErrorIgnored => "error that nobody awaits",
             Self::HookFailed => "failure of a hook",
             Self::DestructorPanicked => "panic of a destructor",
@@ -223,6 +226,7 @@ fn level(event: &LifecycleEvent) -> Level {
             ..
         }
         | LifecycleEvent::MailboxDeep { .. }
+        | LifecycleEvent::HandlerSlow { .. }
         | LifecycleEvent::ErrorIgnored { .. } => Level::WARN,
         LifecycleEvent::Started { .. }
         | LifecycleEvent::Restarted { .. }
@@ -452,6 +456,20 @@ mod tests {
                 format!("{expected} actors_core::lifecycle: {predicate} actor=/bank/alice id=#3");
             assert_eq!(lines, [line]);
         }
+    }
+
+    #[test]
+    fn a_slow_handler_is_a_warning() {
+        let event = LifecycleEvent::HandlerSlow {
+            actor: ActorPath::root("bank").child("alice"),
+            id: ActorId::new(3),
+            variant: "Withdraw",
+            running_for: ms(1_000),
+        };
+        let lines = Lines::of(|| EventLog::new().lifecycle(&event, Instant::now()));
+        let line = "WARN actors_core::lifecycle: has been handling Withdraw for 1s \
+                    actor=/bank/alice id=#3";
+        assert_eq!(lines, [line]);
     }
 
     #[test]

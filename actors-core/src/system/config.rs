@@ -64,6 +64,7 @@ pub struct SystemBuilder {
     mailbox: Mailbox,
     supervision: Supervision,
     detect_cycles: bool,
+    slow_handler: Duration,
 }
 
 impl SystemBuilder {
@@ -78,6 +79,7 @@ impl SystemBuilder {
             mailbox: Mailbox::unbounded(),
             supervision: Supervision::default(),
             detect_cycles: cfg!(debug_assertions),
+            slow_handler: Duration::from_secs(1),
         }
     }
 
@@ -126,6 +128,18 @@ impl SystemBuilder {
     /// Sets whether an ask that closes a cycle of waiting actors fails at once; on in debug builds unless set.
     pub fn detect_cycles(mut self, on: bool) -> Self {
         self.detect_cycles = on;
+        self
+    }
+
+    /// Sets how long a handler may take before it is reported: once, by a
+    /// [`HandlerSlow`](crate::LifecycleEvent::HandlerSlow) event and a warning in the log; 1 s unless set,
+    /// [`Duration::MAX`] for never.
+    ///
+    /// A handler that waits at an `.await` is measured from its first wait, on Tokio's clock. One that holds its thread is
+    /// measured on the real clock, by the watchdog of a system with more than one worker: never early, and up to a tenth of
+    /// the limit and 15 ms late. With one worker, or on a `current_thread` runtime, nobody sees a handler that holds its thread.
+    pub fn slow_handler(mut self, limit: Duration) -> Self {
+        self.slow_handler = limit;
         self
     }
 
@@ -185,6 +199,7 @@ impl SystemBuilder {
             mailbox: self.mailbox,
             throughput: self.throughput,
             stop_timeout: self.stop_timeout,
+            slow_handler: self.slow_handler,
             supervision: None,
             restart_type: RestartType::default(),
             counted: false,

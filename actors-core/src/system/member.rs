@@ -7,9 +7,10 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -24,7 +25,7 @@ use super::counters::add;
 use super::end::{End, Terminated};
 use super::family::Family;
 use super::orders::{EndKind, Ending, Orders, Recall};
-use super::state::ActorState;
+use super::state::{ActorState, Mark, StateCell};
 use super::{GRACE, LONG_GRACE, SystemCore};
 
 /// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
@@ -42,7 +43,9 @@ pub(crate) struct Kind {
 pub(crate) struct Options {
     pub(crate) mailbox: Mailbox,
     pub(crate) throughput: u32,
-    pub(crate) stop_timeout: std::time::Duration,
+    pub(crate) stop_timeout: Duration,
+    /// How long a handler may take before it is reported.
+    pub(crate) slow_handler: Duration,
     /// How this actor's failures are judged, if not as its parent does for all its children.
     pub(crate) supervision: Option<Supervision>,
     pub(crate) restart_type: RestartType,
@@ -77,7 +80,7 @@ pub(crate) struct Core {
     polls: AtomicU32,
     restarts: AtomicU32,
     handled: AtomicU64,
-    state: AtomicU8,
+    state: StateCell,
     finishing: AtomicBool,
     /// Whether this actor was abandoned while its code held a thread.
     abandoned: AtomicBool,
@@ -107,7 +110,7 @@ impl Core {
             polls: AtomicU32::new(0),
             restarts: AtomicU32::new(0),
             handled: AtomicU64::new(0),
-            state: AtomicU8::new(ActorState::Starting as u8),
+            state: StateCell::new(ActorState::Starting),
             finishing: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             unborn: AtomicBool::new(true),
@@ -139,12 +142,11 @@ impl Core {
     }
 
     pub(crate) fn state(&self) -> ActorState {
-        // Ordering: Relaxed here and in `set_state`: a picture for those outside, which may be of a moment ago.
-        ActorState::ALL[usize::from(self.state.load(Ordering::Relaxed)) % ActorState::ALL.len()]
+        self.state.get()
     }
 
     pub(crate) fn set_state(&self, state: ActorState) {
-        self.state.store(state as u8, Ordering::Relaxed);
+        self.state.set(state);
     }
 
     /// Says whether it waits for its supervisor's decision on a failure.
@@ -196,6 +198,34 @@ impl Core {
             self.polls.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
+    }
+
+    /// Returns the number of the poll that is under way: while its code is on a thread.
+    pub(crate) fn poll_under_way(&self) -> Option<u32> {
+        // Ordering: Relaxed, as in `count_poll`; the mark on the state tells one run of a handler from another.
+        let poll = self.polls.load(Ordering::Relaxed);
+        (!poll.is_multiple_of(2)).then_some(poll)
+    }
+
+    /// Marks the run of a handler; see [`StateCell`].
+    pub(crate) fn mark_handler(&self) -> Mark {
+        self.state.mark()
+    }
+
+    /// Reports the run of a handler that is marked, unless it has been reported or is over.
+    pub(crate) fn report_slow_handler(&self, running_for: Duration) {
+        // Before the claim: a claim of this run says that no other had begun until then.
+        let handler = self.handler();
+        if let Some(variant) = handler
+            && self.state.claim_report()
+        {
+            self.event(|actor, id| LifecycleEvent::HandlerSlow {
+                actor,
+                id,
+                variant,
+                running_for,
+            });
+        }
     }
 
     pub(crate) fn count_restart(&self) -> u32 {

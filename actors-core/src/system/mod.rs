@@ -10,6 +10,7 @@ pub(crate) mod deadlines;
 pub(crate) mod end;
 pub(crate) mod family;
 pub(crate) mod group;
+mod health;
 pub(crate) mod member;
 pub(crate) mod orders;
 mod shutdown;
@@ -47,6 +48,7 @@ pub use counters::Counters;
 use deadlines::Deadlines;
 pub use end::Terminated;
 use family::Family;
+use health::{Health, HeldThreads};
 use orders::EndKind;
 use shutdown::Shutdown;
 pub use shutdown::{ShutdownCause, ShutdownReport};
@@ -72,6 +74,7 @@ pub(crate) struct SystemCore {
     pub(crate) events: Events,
     pub(crate) counters: counters::Totals,
     pub(crate) waits: Waits,
+    pub(crate) health: Health,
     /// The top-level actors.
     pub(crate) family: Family,
     /// The seam: whatever makes an actor runnable goes through it.
@@ -298,7 +301,8 @@ impl ActorSystem {
         let core = Arc::new_cyclic(|weak: &Weak<SystemCore>| {
             let weak = weak.clone();
             let count = settings.workers(&handle);
-            let (workers, tasks) = Workers::new(count, move || {
+            let overseer = HeldThreads::new(weak.clone());
+            let (workers, tasks) = Workers::new(count, overseer, move || {
                 if let Some(system) = weak.upgrade() {
                     system.lost();
                 }
@@ -309,6 +313,7 @@ impl ActorSystem {
             drop(handle.spawn(timekeeper));
             SystemCore {
                 path: ActorPath::root(name),
+                health: Health::new(settings.options.slow_handler),
                 settings,
                 clock,
                 deadlines,

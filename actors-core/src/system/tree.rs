@@ -83,7 +83,7 @@ fn short_name(full: &str) -> &str {
 }
 
 /// Visits every actor that lives, parents before their children, siblings in start order, with its distance from the system.
-fn visit(system: &SystemCore, mut look: impl FnMut(&dyn Member, usize)) {
+pub(super) fn visit(system: &SystemCore, mut look: impl FnMut(&Arc<dyn Member>, usize)) {
     let mut stack: Vec<(Arc<dyn Member>, usize)> = Vec::new();
     stack.extend(
         system
@@ -94,7 +94,7 @@ fn visit(system: &SystemCore, mut look: impl FnMut(&dyn Member, usize)) {
             .map(|member| (member, 1)),
     );
     while let Some((member, depth)) = stack.pop() {
-        look(&*member, depth);
+        look(&member, depth);
         if let Some(family) = member.core().existing_family() {
             stack.extend(
                 family

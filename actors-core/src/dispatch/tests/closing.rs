@@ -119,7 +119,7 @@ fn a_chain_of_futures_that_schedule_each_other_as_they_drop_needs_no_deep_stack(
 fn a_worker_dropped_before_the_close_closes_all_and_says_so_once() {
     let (drops, lost) = (Counter::default(), Counter::default());
     let told = lost.clone();
-    let (workers, mut tasks) = Workers::new(NonZeroUsize::new(2).unwrap(), move || {
+    let (workers, mut tasks) = Workers::new(NonZeroUsize::new(2).unwrap(), NoOverseer, move || {
         told.add();
     });
     start(&workers, forever(Tally(drops.clone())));
@@ -136,7 +136,7 @@ fn nobody_is_told_of_a_worker_dropped_after_the_close() {
     let lost = Counter::default();
     let (told, held) = (lost.clone(), Counter::default());
     let tally = Tally(held.clone());
-    let (workers, tasks) = Workers::new(NonZeroUsize::MIN, move || {
+    let (workers, tasks) = Workers::new(NonZeroUsize::MIN, NoOverseer, move || {
         let _held = &tally;
         told.add();
     });
@@ -148,7 +148,8 @@ fn nobody_is_told_of_a_worker_dropped_after_the_close() {
 
 #[test]
 fn a_report_that_panics_stops_nothing() {
-    let (workers, tasks) = Workers::new(NonZeroUsize::MIN, || panic!("from the report"));
+    let (workers, tasks) =
+        Workers::new(NonZeroUsize::MIN, NoOverseer, || panic!("from the report"));
     let drops = Counter::default();
     start(&workers, forever(Tally(drops.clone())));
     drop(tasks);

@@ -12,8 +12,21 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Runnable, Schedule, TaskInfo, Worker, Workers};
+use super::{Overseer, Runnable, Schedule, TaskInfo, Worker, Workers};
 use crate::path::ActorId;
+
+/// Hears of nothing.
+struct NoOverseer;
+
+impl Overseer for NoOverseer {
+    fn patience(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn search(&mut self) {}
+
+    fn check(&mut self) {}
+}
 
 /// Workers without a watchdog, so that a lost wake-up stays lost.
 fn unwatched(count: usize) -> (Arc<Workers>, Vec<Worker>) {
@@ -21,7 +34,7 @@ fn unwatched(count: usize) -> (Arc<Workers>, Vec<Worker>) {
 }
 
 fn watched(count: usize) -> (Arc<Workers>, Vec<Worker>) {
-    Workers::new(NonZeroUsize::new(count).unwrap(), || {})
+    Workers::new(NonZeroUsize::new(count).unwrap(), NoOverseer, || {})
 }
 
 /// One worker, to be polled by hand.

@@ -290,7 +290,7 @@ fn dropping_the_runtime_drops_every_future_once() {
         let told = lost.clone();
         let workers = employ(
             &runtime,
-            Workers::new(NonZeroUsize::new(count).unwrap(), move || {
+            Workers::new(NonZeroUsize::new(count).unwrap(), NoOverseer, move || {
                 told.add();
             }),
         );

@@ -115,6 +115,8 @@ impl Group {
             after: Duration::ZERO,
             spent: false,
         });
+        // From here on the children are to go down, and who else fails before they do counts no more.
+        restart.phase = Phase::Stopping;
         restart.failed.push(failed);
         restart.spent |= after.is_none();
         restart.after = after.unwrap_or_default();
@@ -164,7 +166,6 @@ impl Group {
         if let Some(restart) = restart
             && let Some(failed) = restart.take_oldest()
         {
-            restart.phase = Phase::Stopping;
             return Err(failed);
         }
         record.running(now);

@@ -9,6 +9,7 @@
 pub(crate) mod bomb;
 pub(crate) mod puppet;
 pub(crate) mod recorder;
+pub(crate) mod troupe;
 pub(crate) mod world;
 
 use std::fmt::Display;
@@ -95,6 +96,14 @@ impl Log {
     /// Takes the lines so far.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks at the lines so far.
+    pub(crate) fn peek(&self) -> Vec<String> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Counts the lines that read so.

@@ -47,6 +47,10 @@ impl Script {
         }
     }
 
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Sets what happens in `on_start`: something at once, and then a future that has no context any more.
     pub(crate) fn on_start(
         mut self,
@@ -84,6 +88,42 @@ impl Script {
     ) -> Self {
         self.on_restart = Some(Arc::new(hook));
         self
+    }
+
+    /// Makes `on_restart` wait at a gate.
+    pub(crate) fn restart_at(self, gate: &Gate) -> Self {
+        let gate = gate.clone();
+        self.on_restart(move |_| {
+            let gate = gate.clone();
+            Box::pin(async move { gate.pass().await })
+        })
+    }
+
+    /// Makes `on_start` wait at a gate, from the second incarnation on.
+    pub(crate) fn start_again_at(self, gate: &Gate) -> Self {
+        let gate = gate.clone();
+        self.on_start(move |ctx| {
+            let gate = (ctx.restarts() > 0).then(|| gate.clone());
+            Box::pin(async move {
+                if let Some(gate) = gate {
+                    gate.pass().await;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Makes `on_start` fail in the incarnations with these numbers.
+    pub(crate) fn no_start<const N: usize>(self, incarnations: [u32; N]) -> Self {
+        self.on_start(move |ctx| {
+            let fails = incarnations.contains(&ctx.restarts());
+            Box::pin(async move {
+                if fails {
+                    return Err(Oops("no start").into());
+                }
+                Ok(())
+            })
+        })
     }
 
     /// Makes `on_stop` wait at a gate.

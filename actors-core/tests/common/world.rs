@@ -93,9 +93,20 @@ pub(crate) fn on_two_threads<T>(test: T)
 where
     T: AsyncFnOnce(ActorSystem) + Send + 'static,
 {
+    on_two_threads_with(|builder| builder, test);
+}
+
+/// The same, with settings.
+#[track_caller]
+pub(crate) fn on_two_threads_with<T>(
+    settings: impl FnOnce(SystemBuilder) -> SystemBuilder + Send + 'static,
+    test: T,
+) where
+    T: AsyncFnOnce(ActorSystem) + Send + 'static,
+{
     bounded(move || {
         threaded_runtime().block_on(async move {
-            let system = ActorSystem::new("test").unwrap();
+            let system = settings(ActorSystem::builder("test")).build().unwrap();
             test(system.clone()).await;
             system.shutdown().await;
             let counters = system.counters();

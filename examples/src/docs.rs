@@ -12,6 +12,7 @@ macro_rules! pages {
 pages! {
     readme = "../../README.md",
     getting_started = "../../docs/getting-started.md",
+    supervision = "../../docs/supervision.md",
     testing = "../../docs/testing.md",
     troubleshooting = "../../docs/troubleshooting.md",
 }

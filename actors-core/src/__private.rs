@@ -17,7 +17,7 @@ use crate::actor::reference::ActorRef;
 use crate::actor::reply::{ReplyTo, unwanted};
 use crate::panic;
 use crate::path::ActorId;
-use crate::supervision::{Failure, FailureOrigin, FailureValue};
+use crate::supervision::{Directive, Failure, FailureOrigin, FailureValue};
 use crate::system::Terminated;
 
 /// Makes a call, for a stub.
@@ -176,6 +176,33 @@ impl<E: Into<Failure>> IntoHook for Result<(), E> {
 /// Ends a hook.
 pub fn hook(outcome: impl IntoHook) -> Flow<'static> {
     outcome.into_flow()
+}
+
+/// What an `#[on_failure]` may return: a directive, or none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no decision about a failure",
+    note = "`#[on_failure]` returns `Directive`, or `Option<Directive>` where `None` leaves it to the declared policy"
+)]
+pub trait IntoDecision {
+    /// Gives the directive; `None` for as the declared policy says.
+    fn into_decision(self) -> Option<Directive>;
+}
+
+impl IntoDecision for Directive {
+    fn into_decision(self) -> Option<Directive> {
+        Some(self)
+    }
+}
+
+impl IntoDecision for Option<Directive> {
+    fn into_decision(self) -> Option<Directive> {
+        self
+    }
+}
+
+/// Ends a hook that decides.
+pub fn decision(decision: impl IntoDecision) -> Option<Directive> {
+    decision.into_decision()
 }
 
 /// Gives a reference to one actor the type of another with the same messages: a stand-in.

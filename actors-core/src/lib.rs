@@ -78,7 +78,7 @@ pub use actor::spawn::{Reserved, Spawn};
 pub use actor::starting::{StartError, Starting};
 pub use actor::stopping::Ended;
 pub use actor::{Actor, Handle, Message};
-pub use actors_macros::{actor, handler, on_restart, on_start, on_stop, on_terminated};
+pub use actors_macros::{actor, handler, on_failure, on_restart, on_start, on_stop, on_terminated};
 pub use dispatch::{Runnable, Schedule, TaskInfo};
 pub use error::{
     AskError, BuildError, CyclePath, EnqueueError, LookupError, NameError, Phase, SpawnError,
@@ -104,8 +104,8 @@ pub mod prelude {
         BuildError, ChildInfo, DeadLetter, Directive, EnqueueError, Failure, FailureOrigin,
         FailureReport, Handle, LifecycleEvent, LookupError, Mailbox, Overflow, Phase, Recipient,
         ReplyTo, RestartType, SpawnError, StartError, StopReason, Supervision, Terminated,
-        TryTellError, actor, handler, ms, on_restart, on_start, on_stop, on_terminated, secs,
-        within,
+        TryTellError, actor, handler, ms, on_failure, on_restart, on_start, on_stop, on_terminated,
+        secs, within,
     };
 }
 

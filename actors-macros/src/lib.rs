@@ -25,6 +25,10 @@ mod validate;
 /// method a handler) and `impl Actor for Account`. The methods stay ordinary methods. A type has one
 /// such block; helpers live in plain `impl` blocks.
 ///
+/// Inside it, [`#[handler]`](macro@handler) makes a message of a method, and a method is a hook with [`#[on_start]`](macro@on_start),
+/// [`#[on_stop]`](macro@on_stop), [`#[on_restart]`](macro@on_restart), [`#[on_terminated]`](macro@on_terminated) or
+/// [`#[on_failure]`](macro@on_failure).
+///
 /// Options, separated by commas:
 ///
 /// - `crate = path`: where `actors_core` is found, if not at `::actors_core`;
@@ -81,6 +85,20 @@ pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_terminated", &item.into()).into()
+}
+
+/// Lets a method inside an `#[actor]` block decide about the failures of the actor's children.
+///
+/// It takes `&mut self` (or `&self`) and, if it wants, `failure: &Failure`, `child: &ChildInfo` and `ctx: &mut ActorContext<Self>`; it
+/// returns a `Directive`, or an `Option<Directive>` where `None` means what the declared policy says. It is no `async fn`: the child
+/// waits for it.
+///
+/// It runs between two messages, before those that wait. A parent whose handler runs for longer than the policy's `decision_timeout` is
+/// not asked, nor one that is stopping: the declared policy decides, or the child stops with it. A panic in it is a failure of the
+/// parent.
+#[proc_macro_attribute]
+pub fn on_failure(_args: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::outside("on_failure", &item.into()).into()
 }
 
 /// Makes a test of an `async fn name(kit: TestKit)`; `actors_testkit` re-exports it.

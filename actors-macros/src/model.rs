@@ -92,8 +92,10 @@ pub(crate) struct Hook {
 
 pub(crate) enum HookInput {
     Context,
-    /// The reason, the cause, or who ended.
+    /// The reason, the cause, who ended, or the failure.
     News,
+    /// The child that failed.
+    Child,
 }
 
 /// What could be understood of a block with mistakes in it.
@@ -269,6 +271,7 @@ impl Hook {
         }
         let inputs = arguments(method).map(|arg| match Seat::of(&arg.ty) {
             Seat::Context => HookInput::Context,
+            Seat::Reply | Seat::Other if is_child(&arg.ty) => HookInput::Child,
             Seat::Reply | Seat::Other => HookInput::News,
         });
         Some(Self {
@@ -311,6 +314,11 @@ impl Seat {
             Self::Other
         }
     }
+}
+
+/// Whether an argument is the child that failed, by its type.
+pub(crate) fn is_child(ty: &Type) -> bool {
+    types::refers_to(ty, "ChildInfo")
 }
 
 /// What a method takes besides its receiver.

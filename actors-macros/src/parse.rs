@@ -50,6 +50,7 @@ pub(crate) enum Role {
     OnStop,
     OnRestart,
     OnTerminated,
+    OnFailure,
 }
 
 impl Role {
@@ -60,6 +61,7 @@ impl Role {
             Self::OnStop => "on_stop",
             Self::OnRestart => "on_restart",
             Self::OnTerminated => "on_terminated",
+            Self::OnFailure => "on_failure",
         }
     }
 
@@ -69,12 +71,13 @@ impl Role {
 
     /// The role that an attribute of this name gives.
     pub(crate) fn named(name: &Ident) -> Option<Self> {
-        const ALL: [Role; 5] = [
+        const ALL: [Role; 6] = [
             Role::Handler,
             Role::OnStart,
             Role::OnStop,
             Role::OnRestart,
             Role::OnTerminated,
+            Role::OnFailure,
         ];
         ALL.into_iter().find(|role| name == role.name())
     }

@@ -54,6 +54,12 @@ pub(crate) fn referent(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
+/// Whether the type is a `&` to something whose path ends in `name`.
+pub(crate) fn refers_to(ty: &Type, name: &str) -> bool {
+    referent(ty)
+        .is_some_and(|reference| reference.mutability.is_none() && is_named(&reference.elem, name))
+}
+
 /// Whether the type is `()`.
 pub(crate) fn is_unit(ty: &Type) -> bool {
     matches!(peel(ty), Type::Tuple(tuple) if tuple.elems.is_empty())

@@ -130,7 +130,30 @@ pub(crate) fn hook(method: &Method, role: Role, errors: &mut Errors) {
     common(method, errors);
     let mut seen = Seen::default();
     for arg in model::arguments(method) {
-        hook_argument(arg, role, &mut seen, errors);
+        if role == Role::OnFailure {
+            decision_argument(arg, &mut seen, errors);
+        } else {
+            hook_argument(arg, role, &mut seen, errors);
+        }
+    }
+    if role == Role::OnFailure {
+        decision(method, errors);
+    }
+}
+
+/// Checks what a hook that decides has besides its arguments.
+fn decision(method: &Method, errors: &mut Errors) {
+    if let Some(token) = &method.sig.asyncness {
+        errors.push(
+            token,
+            "a decision cannot wait, because the failed child waits for it: write `fn`",
+        );
+    }
+    let text = "`#[on_failure]` decides: write `-> Directive`, or `-> Option<Directive>` where `None` leaves it to the declared policy";
+    match &method.sig.output {
+        ReturnType::Default => errors.push(&method.sig.ident, text),
+        ReturnType::Type(_, ty) if types::is_unit(ty) => errors.push(ty, text),
+        ReturnType::Type(..) => {}
     }
 }
 
@@ -240,6 +263,7 @@ struct Seen {
     context: bool,
     reply: bool,
     news: bool,
+    child: bool,
 }
 
 fn handler_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
@@ -284,7 +308,7 @@ fn hook_argument(arg: &PatType, role: Role, seen: &mut Seen, errors: &mut Errors
         Role::OnStop => (Some("reason: &StopReason"), true),
         Role::OnRestart => (Some("cause: &Failure"), true),
         Role::OnTerminated => (Some("who: Terminated"), false),
-        Role::OnStart | Role::Handler => (None, false),
+        Role::OnStart | Role::OnFailure | Role::Handler => (None, false),
     };
     let name = role.name();
     let Some(news) = news else {
@@ -303,6 +327,27 @@ fn hook_argument(arg: &PatType, role: Role, seen: &mut Seen, errors: &mut Errors
         );
     }
     seen.news = true;
+}
+
+fn decision_argument(arg: &PatType, seen: &mut Seen, errors: &mut Errors) {
+    unconditional(arg, errors);
+    if matches!(Seat::of(&arg.ty), Seat::Context) {
+        return context(&arg.ty, seen, errors);
+    }
+    let is_child = model::is_child(&arg.ty);
+    let is_known = is_child || types::refers_to(&arg.ty, "Failure");
+    let before = if is_child {
+        &mut seen.child
+    } else {
+        &mut seen.news
+    };
+    if !is_known || *before {
+        errors.push(
+            arg,
+            "`#[on_failure]` takes `failure: &Failure`, `child: &ChildInfo` and `ctx: &mut ActorContext<Self>`, nothing else",
+        );
+    }
+    *before |= is_known;
 }
 
 fn context(ty: &Type, seen: &mut Seen, errors: &mut Errors) {

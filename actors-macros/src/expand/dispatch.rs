@@ -16,7 +16,10 @@ pub(super) fn actor(scope: &Scope<'_>) -> Vec<TokenStream> {
     let (generics, _, _) = scope.generics.split_for_impl();
     let clause = checks::assumed(scope);
     let receive = receive(scope);
-    let hooks = scope.actor.hooks.iter().map(|hook| self::hook(scope, hook));
+    let hooks = scope.actor.hooks.iter().map(|hook| match hook.role {
+        Role::OnFailure => decision(scope, hook),
+        _ => self::hook(scope, hook),
+    });
     let supervision = scope.actor.supervision.as_ref().map(|policy| {
         quote! {
             fn supervision() -> ::core::option::Option<#core::Supervision> {
@@ -132,14 +135,7 @@ fn hook(scope: &Scope<'_>, hook: &Hook) -> TokenStream {
     } = hook;
     let at = ours(name.span());
     let (me, ctx, news) = (ours_named("self"), ours_named("ctx"), ours_named("news"));
-    let passed: Vec<_> = inputs
-        .iter()
-        .map(|input| match input {
-            HookInput::Context => ctx.clone(),
-            HookInput::News => news.clone(),
-        })
-        .collect();
-    let out = called(name, call, &passed);
+    let out = called(name, call, &passed(inputs));
     let at_output = ours(output.span());
     let core_at_output = scope.core_at(at_output);
     let made = quote_spanned!(at_output=> #core_at_output::__private::hook);
@@ -155,7 +151,7 @@ fn hook(scope: &Scope<'_>, hook: &Hook) -> TokenStream {
         Role::OnStop => Some(quote!(#news: &'a #core::StopReason)),
         Role::OnRestart => Some(quote!(#news: &'a #core::Failure)),
         Role::OnTerminated => Some(quote!(#news: #core::Terminated)),
-        Role::OnStart | Role::Handler => None,
+        Role::OnStart | Role::OnFailure | Role::Handler => None,
     };
     quote! {
         #(#cfgs)*
@@ -167,6 +163,50 @@ fn hook(scope: &Scope<'_>, hook: &Hook) -> TokenStream {
             #flow
         }
     }
+}
+
+/// The hook that decides. Whoever looks for it asks the constant.
+fn decision(scope: &Scope<'_>, hook: &Hook) -> TokenStream {
+    let core = &scope.actor.core;
+    let Hook {
+        name,
+        cfgs,
+        call,
+        inputs,
+        output,
+        ..
+    } = hook;
+    let at = ours(name.span());
+    let (me, ctx) = (ours_named("self"), ours_named("ctx"));
+    let (news, child) = (ours_named("news"), ours_named("child"));
+    let out = called(name, call, &passed(inputs));
+    let at_output = ours(output.span());
+    let core_at_output = scope.core_at(at_output);
+    let made = quote_spanned!(at_output=> #core_at_output::__private::decision);
+    let decided = quote_spanned!(at=> #made(#out));
+    quote! {
+        #(#cfgs)*
+        const DECIDES: bool = true;
+        #(#cfgs)*
+        fn on_failure(
+            &mut #me,
+            #ctx: &mut #core::ActorContext<Self>,
+            #news: &#core::Failure,
+            #child: &#core::ChildInfo,
+        ) -> ::core::option::Option<#core::Directive> {
+            #decided
+        }
+    }
+}
+
+/// What a hook is called with, in its order.
+fn passed(inputs: &[HookInput]) -> Vec<Ident> {
+    let name = |input: &HookInput| match input {
+        HookInput::Context => "ctx",
+        HookInput::News => "news",
+        HookInput::Child => "child",
+    };
+    inputs.iter().map(|input| ours_named(name(input))).collect()
 }
 
 /// The call of a method, awaited if it is async.

@@ -25,6 +25,14 @@ impl Account {
         reason = "a message owns its data, and goes to an actor"
     )]
     async fn gone(&self, who: Terminated) {}
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unused_self,
+        reason = "a message owns its data, and goes to an actor"
+    )]
+    fn decide(&mut self, child: &ChildInfo, failure: &Failure) -> Option<Directive> {
+        self.seen.check(child, failure)
+    }
 }
 #[allow(dead_code, reason = "it is compiled to be checked")]
 const _: () = {
@@ -182,5 +190,14 @@ impl ::actors_core::Actor for Account {
                 }),
             )
         }
+    }
+    const DECIDES: bool = true;
+    fn on_failure(
+        &mut self,
+        ctx: &mut ::actors_core::ActorContext<Self>,
+        news: &::actors_core::Failure,
+        child: &::actors_core::ChildInfo,
+    ) -> ::core::option::Option<::actors_core::Directive> {
+        ::actors_core::__private::decision(Self::decide(self, child, news))
     }
 }

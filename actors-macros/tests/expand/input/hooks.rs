@@ -13,4 +13,9 @@ impl Account {
 
     #[on_terminated]
     async fn gone(&self, who: Terminated) {}
+
+    #[on_failure]
+    fn decide(&mut self, child: &ChildInfo, failure: &Failure) -> Option<Directive> {
+        self.seen.check(child, failure)
+    }
 }

@@ -221,7 +221,7 @@ impl<A: Actor> ActorRef<A> {
 
     /// Says whether the actor has ended.
     pub fn is_stopped(&self) -> bool {
-        self.core().is_over()
+        self.core().is_told()
     }
 
     /// Returns the place of the actor in the tree.

@@ -58,6 +58,8 @@ enum State {
     #[default]
     Alone,
     Awaited(Box<Bonds>),
+    /// It has ended, and its watchers are being told.
+    Telling(Box<(Terminated, Waiters)>),
     Over(Box<Terminated>),
 }
 
@@ -75,21 +77,42 @@ impl State {
         }
         match self {
             Self::Awaited(bonds) => Some(bonds),
-            Self::Alone | Self::Over(_) => None,
+            Self::Alone | Self::Telling(_) | Self::Over(_) => None,
+        }
+    }
+
+    /// Those who wait, unless there is nothing to wait for any more.
+    fn waiters(&mut self) -> Option<&mut Waiters> {
+        if let Self::Telling(telling) = self {
+            return Some(&mut telling.1);
+        }
+        self.bonds().map(|bonds| &mut bonds.waiters)
+    }
+
+    /// The end, once it has come.
+    fn end(&self) -> Option<&Terminated> {
+        match self {
+            Self::Telling(telling) => Some(&telling.0),
+            Self::Over(end) => Some(end),
+            Self::Alone | Self::Awaited(_) => None,
         }
     }
 }
 
 impl End {
     pub(crate) fn is_over(&self) -> bool {
+        self.0.lock().end().is_some()
+    }
+
+    /// Says whether those who watch have been told.
+    pub(crate) fn is_told(&self) -> bool {
         matches!(&*self.0.lock(), State::Over(_))
     }
 
     /// Makes `watcher` be told of the end; at once, when it is over. A watcher that is known already stays as it is.
     pub(crate) fn watch(&self, key: WatchKey, watcher: Watcher) {
         let mut state = self.0.lock();
-        if let State::Over(end) = &*state {
-            let end = Terminated::clone(end);
+        if let Some(end) = state.end().cloned() {
             drop(state);
             watcher(end);
         } else if let Some(bonds) = state.bonds() {
@@ -116,7 +139,7 @@ impl End {
     pub(crate) fn unwatch(&self, key: WatchKey) {
         let watcher = match &mut *self.0.lock() {
             State::Awaited(bonds) => bonds.watchers.remove(&key),
-            State::Alone | State::Over(_) => None,
+            State::Alone | State::Telling(_) | State::Over(_) => None,
         };
         drop(watcher);
     }
@@ -139,8 +162,8 @@ impl End {
             return Poll::Ready(end.reason.clone());
         }
         let old = state
-            .bonds()
-            .and_then(|bonds| bonds.waiters.wait(place, waker));
+            .waiters()
+            .and_then(|waiters| waiters.wait(place, waker));
         drop(state);
         drop(old);
         Poll::Pending
@@ -150,30 +173,40 @@ impl End {
     pub(crate) fn leave(&self, place: u64) {
         let waker = match &mut *self.0.lock() {
             State::Awaited(bonds) => bonds.waiters.leave(place),
+            State::Telling(telling) => telling.1.leave(place),
             State::Alone | State::Over(_) => None,
         };
         drop(waker);
     }
 
-    /// Sets the reason, tells the watchers, and then wakes the waiters. Only the first call counts.
+    /// Sets the reason, tells the watchers, and then lets those go on who wait: whoever knows of the end comes after the news
+    /// of it. Only the first call counts.
     pub(crate) fn finish(&self, end: &Terminated) {
         let mut state = self.0.lock();
-        if matches!(&*state, State::Over(_)) {
-            return;
-        }
-        let before = std::mem::replace(&mut *state, State::Over(Box::new(end.clone())));
-        drop(state);
-        let State::Awaited(bonds) = before else {
-            return;
+        let (watchers, waiters) = match std::mem::take(&mut *state) {
+            State::Alone => (BTreeMap::new(), Waiters::default()),
+            State::Awaited(bonds) => (bonds.watchers, bonds.waiters),
+            ended @ (State::Telling(_) | State::Over(_)) => {
+                *state = ended;
+                return;
+            }
         };
-        let Bonds {
-            waiters, watchers, ..
-        } = *bonds;
+        if watchers.is_empty() {
+            *state = State::Over(Box::new(end.clone()));
+            drop(state);
+            return waiters.wake_all();
+        }
+        *state = State::Telling(Box::new((end.clone(), waiters)));
+        drop(state);
         for watcher in watchers.into_values() {
             // A watcher may be a function of a user's; its panic is not ours.
             let _ = panic::catch(|| watcher(end.clone()));
         }
-        waiters.wake_all();
+        let over = State::Over(Box::new(end.clone()));
+        let told = std::mem::replace(&mut *self.0.lock(), over);
+        if let State::Telling(telling) = told {
+            telling.1.wake_all();
+        }
     }
 }
 
@@ -193,5 +226,50 @@ impl Drop for Place<'_> {
         if let Some(place) = self.place {
             self.end.leave(place);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn whoever_knows_of_an_end_comes_after_the_news_of_it() {
+        let end = Arc::new(End::default());
+        let place = &mut None;
+        assert!(end.poll_wait(place, Waker::noop()).is_pending());
+        let told = Arc::new(AtomicU32::new(0));
+        for number in 0..3 {
+            let (told, looks) = (Arc::clone(&told), Arc::clone(&end));
+            let watcher = move |_| {
+                // One that comes now waits for the others as well, and a watch is answered at once.
+                let place = &mut None;
+                assert!(looks.poll_wait(place, Waker::noop()).is_pending());
+                looks.leave(place.take().expect("a place"));
+                assert!(looks.is_over() && !looks.is_told());
+                let late = Arc::clone(&told);
+                let late = move |_| {
+                    late.fetch_add(10, Ordering::Relaxed);
+                };
+                looks.watch(looks.new_key(), Box::new(late));
+                told.fetch_add(1, Ordering::Relaxed);
+            };
+            end.watch(WatchKey::Other(number), Box::new(watcher));
+        }
+        let news = Terminated::new(ActorPath::root("a"), ActorId::new(1), StopReason::Killed);
+        end.finish(&news);
+        assert_eq!(told.load(Ordering::Relaxed), 33);
+        assert!(end.is_told());
+        assert!(end.poll_wait(place, Waker::noop()).is_ready());
+        // The first end counts.
+        end.finish(&Terminated {
+            reason: StopReason::Stopped,
+            ..news
+        });
+        let reason = end.poll_wait(place, Waker::noop());
+        assert_eq!(reason, Poll::Ready(StopReason::Killed));
     }
 }

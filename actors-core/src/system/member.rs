@@ -137,6 +137,11 @@ impl Core {
         self.rare.get().is_some_and(|rare| rare.end.is_over())
     }
 
+    /// Says whether it has ended and those who watch have been told.
+    pub(crate) fn is_told(&self) -> bool {
+        self.rare.get().is_some_and(|rare| rare.end.is_told())
+    }
+
     fn rare(&self) -> &Rare {
         self.rare.get_or_init(Box::default)
     }

@@ -122,7 +122,7 @@ fn watch(workers: &Workers, mut overseer: impl Overseer) {
 
 /// What is known of the turn of a worker.
 #[derive(Clone, Copy, Default)]
-struct LongTurn {
+pub(super) struct LongTurn {
     turn: usize,
     /// When this turn was first seen; `None` while the worker sleeps.
     since: Option<Instant>,
@@ -151,7 +151,7 @@ impl LongTurn {
 }
 
 /// Tells the overseer of turns that take long.
-fn oversee(workers: &Workers, turns: &mut [LongTurn], overseer: &mut impl Overseer) {
+pub(super) fn oversee(workers: &Workers, turns: &mut [LongTurn], overseer: &mut impl Overseer) {
     let patience = overseer.patience();
     if patience == Duration::MAX {
         return;

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::super::watchdog::{LongTurn, oversee};
 use super::super::{current, slice_is_over};
 use super::*;
 
@@ -322,5 +323,50 @@ struct Evil;
 impl Drop for Evil {
     fn drop(&mut self) {
         std::panic::panic_any("and again");
+    }
+}
+
+/// Counts how often it is told to search, and to check.
+#[derive(Default)]
+struct Told {
+    searches: usize,
+    checks: usize,
+}
+
+impl Overseer for Told {
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn search(&mut self) {
+        self.searches += 1;
+    }
+
+    fn check(&mut self) {
+        self.checks += 1;
+    }
+}
+
+#[test]
+fn an_overseer_searches_once_for_each_long_turn_and_for_no_worker_that_sleeps() {
+    let (workers, mut worker) = single();
+    let (mut told, mut turns) = (Told::default(), [LongTurn::default()]);
+    let seen = Arc::clone(&workers);
+    for searches in 1..=2 {
+        let looks = Arc::new(Mutex::new((std::mem::take(&mut told), turns)));
+        let (inner, seen) = (Arc::clone(&looks), Arc::clone(&seen));
+        start(&workers, async move {
+            let mut looks = inner.lock().unwrap();
+            let (told, turns) = &mut *looks;
+            (0..4).for_each(|_| oversee(&seen, turns, told));
+        });
+        assert!(poll(&mut worker).is_pending());
+        (told, turns) = std::mem::take(&mut *looks.lock().unwrap());
+        assert_eq!(told.searches, searches, "it is no longer the same turn");
+        // Now it sleeps, after another turn that was short.
+        start(&workers, async {});
+        assert!(poll(&mut worker).is_pending());
+        (0..4).for_each(|_| oversee(&workers, &mut turns, &mut told));
+        assert_eq!((told.searches, told.checks), (searches, searches * 8));
     }
 }

@@ -233,20 +233,20 @@ impl<A: Actor> Life<A> {
 
     /// The same, although nothing new wants to be looked at.
     pub(super) fn look_closely(&mut self) {
-        let (seen, signals) = self.cell.mail.attend(|control| match control {
-            None => (Seen::default(), false),
-            Some(orders) => {
-                let ending = orders.ending.as_ref().map(|ending| ending.kind);
-                (
-                    Seen {
-                        ending,
-                        cut: orders.cut,
-                        recalled: orders.recall.is_some(),
-                        recall_cut: orders.recall.as_ref().is_some_and(|recall| recall.cut),
-                    },
-                    !orders.signals.is_empty(),
-                )
-            }
+        let (seen, signals) = self.cell.mail.attend(|control| {
+            // An actor that nobody wants anything of any more is as small as another.
+            control.take_if(|orders| orders.is_empty());
+            let Some(orders) = control else {
+                return (Seen::default(), false);
+            };
+            let ending = orders.ending.as_ref().map(|ending| ending.kind);
+            let seen = Seen {
+                ending,
+                cut: orders.cut,
+                recalled: orders.recall.is_some(),
+                recall_cut: orders.recall.as_ref().is_some_and(|recall| recall.cut),
+            };
+            (seen, !orders.signals.is_empty())
         });
         self.seen = seen;
         self.has_signals |= signals;

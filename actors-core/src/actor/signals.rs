@@ -107,10 +107,11 @@ impl<A: Actor> Life<A> {
     }
 
     fn next_signal(&mut self) -> Option<Signal> {
-        let signal = self
-            .cell
-            .mail
-            .amend(|control| control.as_mut()?.signals.pop_front());
+        let signal = self.cell.mail.amend(|control| {
+            let signal = control.as_mut()?.signals.pop_front();
+            control.take_if(|orders| orders.is_empty());
+            signal
+        });
         self.has_signals = signal.is_some();
         signal
     }

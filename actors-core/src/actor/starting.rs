@@ -162,3 +162,111 @@ impl fmt::Display for StartError {
 }
 
 impl Error for StartError {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tokio::runtime::Builder;
+
+    use super::super::Message;
+    use super::super::context::ActorContext;
+    use super::super::flow::{Flow, Step};
+    use super::super::reference::ActorRef;
+    use super::super::reply::{ReplyTo, WayBack};
+    use super::*;
+    use crate::supervision::Supervision;
+    use crate::system::ActorSystem;
+
+    struct Parent(Arc<Mutex<Option<ActorRef<Child>>>>);
+
+    struct Child;
+
+    type Ping = ReplyTo<()>;
+
+    impl Message for Ping {
+        fn variant(&self) -> &'static str {
+            "Ping"
+        }
+
+        fn way_back(&self) -> Option<&dyn WayBack> {
+            Self::way_back(self)
+        }
+    }
+
+    impl Actor for Child {
+        type Msg = Ping;
+        type Ref = ActorRef<Self>;
+
+        fn receive<'a>(&'a mut self, ping: Ping, ctx: &'a mut ActorContext<Self>) -> Flow<'a> {
+            ping.send(());
+            ctx.fail("resumed");
+            Flow::done()
+        }
+    }
+
+    impl Actor for Parent {
+        type Msg = Ping;
+        type Ref = ActorRef<Self>;
+
+        fn on_start<'a>(&'a mut self, ctx: &'a mut ActorContext<Self>) -> Flow<'a> {
+            Flow(Step::Later(Box::pin(async move {
+                let child = ctx.start("child", || Child).await;
+                *self.0.lock().expect("no panic") = child.ok();
+                Flow::done()
+            })))
+        }
+
+        fn receive<'a>(&'a mut self, _: Ping, _: &'a mut ActorContext<Self>) -> Flow<'a> {
+            Flow::done()
+        }
+    }
+
+    fn keeps_orders<A: Actor<Msg = Ping>>(actor: &ActorRef<A>) -> bool {
+        let cell = actor
+            .member()
+            .into_any()
+            .downcast::<super::super::cell::Cell<Ping>>();
+        let cell = cell.expect("that is its message");
+        cell.mail.peek(|control| control.is_some())
+    }
+
+    async fn settle() {
+        for _ in 0..64 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[test]
+    fn an_actor_that_was_waited_for_keeps_nothing_of_it() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let system = ActorSystem::new("test").unwrap();
+            let child = system.start("child", || Child).await.unwrap();
+            assert!(!keeps_orders(&child), "waited for by the system's user");
+            let slot = Arc::default();
+            let its = Arc::clone(&slot);
+            let parent = system
+                .start("parent", move || Parent(Arc::clone(&its)))
+                .await
+                .unwrap();
+            let child = slot.lock().unwrap().clone().unwrap();
+            settle().await;
+            assert!(!keeps_orders(&parent), "of a child it waited for");
+            assert!(!keeps_orders(&child), "waited for by its parent");
+        });
+    }
+
+    #[test]
+    fn an_actor_that_has_heard_what_was_said_keeps_nothing_of_it() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let system = ActorSystem::new("test").unwrap();
+            let child = system.actor(|| Child).supervision(Supervision::resume());
+            let child = child.start().await.unwrap();
+            child.ask(|reply| reply).await.unwrap();
+            settle().await;
+            assert!(!keeps_orders(&child));
+        });
+    }
+}

@@ -234,11 +234,13 @@ async fn play(troupe: &Troupe, row: Row) -> [Fate; 3] {
         let numbers = lines.iter().filter_map(|line| line.strip_prefix(&of));
         fates.push(Fate {
             end,
-            handled: numbers.map(|number| number.parse().unwrap()).collect(),
+            handled: numbers
+                .map(|number| number.parse().expect("it was a number"))
+                .collect(),
             dead: dead.iter().filter(|other| *other == name).count(),
         });
     }
-    fates.try_into().unwrap()
+    fates.try_into().expect("three children")
 }
 
 fn described(reason: &StopReason) -> String {

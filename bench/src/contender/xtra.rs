@@ -1,4 +1,7 @@
-//! xtra. It has no timeouts of its own for asks: Tokio's stand in for them, as its documentation has it.
+//! xtra. It has no timeouts of its own for asks, so Tokio's stand in for them.
+//!
+//! Its mailbox is a heap, and messages of equal priority come out of it in no particular order. The workloads end with an ask that
+//! must come last, so messages are told with a higher priority than asks have. That costs nothing.
 
 use std::sync::Arc;
 
@@ -10,6 +13,12 @@ use xtra::{Actor, Address, Context, Handler, Mailbox};
 use crate::latch::Latch;
 
 use super::{ASK_TIMEOUT, Contender, Grow, Manners, Seed, alive, on_tokio, slowly};
+
+/// Of a message that is told. An ask has 0.
+const TOLD: u32 = 1;
+
+/// Of a message that must not wait behind others that never end.
+const URGENT: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Xtra;
@@ -75,8 +84,17 @@ where
     A: Handler<M>,
     M: Send + 'static,
 {
-    let sent = to.send(message).detach().now_or_never();
-    alive(sent.expect("an unbounded mailbox has room"));
+    tell_with(to, message, TOLD);
+}
+
+fn tell_with<A, M>(to: &Address<A>, message: M, priority: u32)
+where
+    A: Handler<M>,
+    M: Send + 'static,
+{
+    let sent = to.send(message).priority(priority).detach();
+    let sent = sent.now_or_never();
+    drop(alive(sent.expect("an unbounded mailbox has room")));
 }
 
 #[derive(Actor)]
@@ -146,7 +164,8 @@ impl super::Counter for Address<Counter> {
 
 impl super::Consumer for Address<Counter> {
     async fn put(&self, number: u64) {
-        alive(self.send(AddSlowly(number)).detach().await);
+        let sent = self.send(AddSlowly(number)).priority(TOLD);
+        drop(alive(sent.detach().await));
     }
 
     async fn sum(&self) -> u64 {
@@ -197,7 +216,7 @@ impl Handler<Seen> for Node {
 
 impl super::Node for Address<Node> {
     fn link(&self, next: Option<&Self>) {
-        tell(self, Link(next.cloned()));
+        tell_with(self, Link(next.cloned()), URGENT);
     }
 
     fn token(&self, left: u64) {

@@ -37,7 +37,8 @@ pub(super) async fn from_threads<C: Contender>(peer: C, load: Load) -> Outcome {
         });
     }
     latch.wait().await;
+    let sum = counter.ask(0).await;
     let nanos = clock.nanos_for_each(each * THREADS);
-    check("sum", counter.ask(0).await, each * THREADS)?;
+    check("sum", sum, each * THREADS)?;
     Ok(nanos)
 }

@@ -1,36 +1,36 @@
-//! Actors side by side with their peers, in one run.
+//! Actors side by side with their peers, in one run: `actors-bench compare`.
+//!
+//! Read `contender` for who competes and with what code, `workload` for what is measured, `compare` for how.
 
 #![forbid(unsafe_code)]
 
+mod cli;
+mod compare;
 mod contender;
 mod latch;
 mod memory;
+mod process;
+mod scale;
 mod workload;
+
+use std::process::ExitCode;
 
 use clap::Parser;
 
-#[derive(Parser)]
-struct Run {
-    workload: workload::Workload,
-    contender: contender::Name,
-    #[arg(long, default_value_t = 2)]
-    threads: usize,
-    #[arg(long)]
-    small: bool,
-}
+use cli::{Cli, Command};
 
-fn main() {
-    let run = Run::parse();
-    let size = if run.small {
-        workload::Size::Small
-    } else {
-        workload::Size::Full
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Compare(args) => compare::run(&args),
+        Command::Scale(args) => scale::run(&args),
+        Command::Run(args) => args.run(),
+        Command::Life(args) => scale::life(&args),
     };
-    println!(
-        "{} {} {:?}",
-        run.workload,
-        run.contender,
-        run.workload
-            .run(run.contender, run.threads, run.workload.load(size))
-    );
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            process::report(&error);
+            ExitCode::FAILURE
+        }
+    }
 }

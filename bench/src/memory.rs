@@ -14,8 +14,9 @@ const PAGE: u64 = 4_096;
 ///
 /// Says that there is no such file here: this is measured on Linux alone.
 pub(crate) fn resident() -> Result<u64, String> {
-    let statm = fs::read_to_string("/proc/self/statm")
-        .map_err(|error| format!("/proc/self/statm: {error} (memory is measured on Linux alone)"))?;
+    let statm = fs::read_to_string("/proc/self/statm").map_err(|error| {
+        format!("/proc/self/statm: {error} (memory is measured on Linux alone)")
+    })?;
     statm
         .split_whitespace()
         .nth(1)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use actix::{Actor, Addr, Arbiter, ArbiterHandle, AsyncContext, Context, Handler, Message, System};
 use actix::ActorContext as _;
+use actix::{Actor, Addr, Arbiter, ArbiterHandle, AsyncContext, Context, Handler, Message, System};
 use tokio::sync::oneshot;
 
 use crate::latch::Latch;
@@ -103,7 +103,8 @@ impl Contender for Actix {
             sum: 0,
             arbiters: Some(self.clone()),
         };
-        self.start(0, UNBOUNDED, tree).do_send(GrowTree(Grow::all(leaves)));
+        self.start(0, UNBOUNDED, tree)
+            .do_send(GrowTree(Grow::all(leaves)));
         alive(sum.await)
     }
 }

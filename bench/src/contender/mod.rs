@@ -218,7 +218,11 @@ impl Grow {
 pub(crate) fn slowly(number: u64) -> u64 {
     let mut mixed = number;
     for _ in 0..300 {
-        mixed = std::hint::black_box(mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        mixed = std::hint::black_box(
+            mixed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1),
+        );
     }
     std::hint::black_box(mixed);
     number

@@ -154,7 +154,9 @@ impl super::Counter for Address<Counter> {
     }
 
     async fn ask(&self, number: u64) -> u64 {
-        alive(alive(timeout(ASK_TIMEOUT, self.send(AddAndAnswer(number))).await))
+        alive(alive(
+            timeout(ASK_TIMEOUT, self.send(AddAndAnswer(number))).await,
+        ))
     }
 
     async fn ask_without_timeout(&self, number: u64) -> u64 {
@@ -169,7 +171,9 @@ impl super::Consumer for Address<Counter> {
     }
 
     async fn sum(&self) -> u64 {
-        alive(alive(timeout(ASK_TIMEOUT, self.send(AddAndAnswer(0))).await))
+        alive(alive(
+            timeout(ASK_TIMEOUT, self.send(AddAndAnswer(0))).await,
+        ))
     }
 }
 

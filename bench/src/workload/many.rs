@@ -9,7 +9,10 @@ pub(super) async fn run<C: Contender>(peer: C, load: Load) -> Outcome {
     let mut counters = Vec::with_capacity(load.actors);
     for number in 0..load.actors as u64 {
         // In blocks of places, so that neighbours are together.
-        counters.push(peer.counter(1 + number as usize * 2 / load.actors, number).await);
+        counters.push(
+            peer.counter(1 + number as usize * 2 / load.actors, number)
+                .await,
+        );
     }
     let each = load.operations / load.actors as u64;
     let latch = Latch::new(load.actors as u64);

@@ -24,6 +24,8 @@ use crate::contender::ractor::Ractor;
 use crate::contender::xtra::Xtra;
 use crate::contender::{Contender, Name};
 
+pub(crate) use spawn::populate;
+
 /// What is measured, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@ use super::{Clock, Load, Outcome, check};
 
 /// How many actors get their first message together when it is about memory: few, so that what waits to run takes none to speak
 /// of.
-pub(crate) const WINDOW: usize = 1_000;
+const WINDOW: usize = 1_000;
 
 /// Until all are spawned, and can be told messages.
 pub(super) async fn alone<C: Contender>(peer: C, load: Load) -> Outcome {

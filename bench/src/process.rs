@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a child may take: longer than any that ends.
-const LIMIT: Duration = Duration::from_secs(300);
+/// How long a child may take: longer than any that ends, on a machine that does nothing else.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// How often a parent looks after its child: seldom, for the looking takes time from the same cores.
 const LOOK: Duration = Duration::from_millis(20);

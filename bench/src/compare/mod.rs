@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), String> {
             let mut order = contenders.clone();
             order.rotate_left(round as usize % contenders.len());
             for contender in order {
-                if !workload.suits(contender) {
+                if !workload.suits(contender, args.how.threads()) {
                     continue;
                 }
                 progress(args, round, *workload, contender);

@@ -113,10 +113,15 @@ impl Workload {
         }
     }
 
-    /// Says whether this contender has what the workload is about.
-    pub(crate) fn suits(self, contender: Name) -> bool {
-        // ractor has no mailbox with a bound.
-        !(self == Self::Bounded && contender == Name::Ractor)
+    /// Says whether this contender can do what the workload is about.
+    pub(crate) fn suits(self, contender: Name, threads: usize) -> bool {
+        match (self, contender) {
+            // There is no mailbox with a bound.
+            (Self::Bounded, Name::Ractor) => false,
+            // An actor that always has messages never gives its thread up: nothing else would run.
+            (Self::Fair, Name::Actix | Name::Xtra) => threads > 1,
+            _ => true,
+        }
     }
 
     /// The size that the table is about.

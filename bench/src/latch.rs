@@ -27,6 +27,12 @@ impl Latch {
         }
     }
 
+    /// Says how often it is still to be counted down.
+    pub(crate) fn left(&self) -> u64 {
+        // Ordering: Acquire, with the count that it sees.
+        self.left.load(Ordering::Acquire)
+    }
+
     /// Waits until it opens. One waits, once: an opening that came before is kept for it.
     pub(crate) async fn wait(&self) {
         self.open.notified().await;

@@ -28,7 +28,7 @@ fn bench(arguments: &[&str]) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_actors-bench"))
         .args(arguments)
         .output()
-        .unwrap();
+        .expect("the program runs");
     assert!(
         output.status.success(),
         "{arguments:?}: {}",

@@ -103,6 +103,7 @@ async fn ten_thousand_waits_with_jitter_are_never_longer_than_the_maximum(kit: T
     let mut last = times.recv().await.unwrap();
     while waits.len() < SAMPLES {
         let now = times.recv().await.unwrap();
+        assert!(now - last <= max, "{:?}", now - last);
         waits.push(now - last);
         last = now;
     }

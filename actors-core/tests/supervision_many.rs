@@ -106,13 +106,13 @@ fn a_million_asks_to_actors_that_die_end_each_once_and_nothing_is_pending() {
                 ended += task.await.unwrap();
             }
             assert_eq!(ended, 1_000_000);
+            // Less than what one pending ask of a thousand would take.
+            let after = in_use();
+            assert!(after < before + 32 * 1_024, "{before} bytes became {after}");
             system.shutdown().await;
             let counters = system.counters();
             assert!(counters.is_balanced(), "{counters:?}");
             assert_eq!((counters.queued, counters.late_replies), (0, 0));
-            // Less than what one pending ask of a thousand would take.
-            let after = in_use();
-            assert!(after < before + 32 * 1_024, "{before} bytes became {after}");
         });
     });
 }

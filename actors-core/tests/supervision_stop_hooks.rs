@@ -5,6 +5,7 @@ mod common;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use actors_core::prelude::*;
 use actors_core::{ActorState, SpawnError};
@@ -40,6 +41,64 @@ impl Sour {
     fn rest(&mut self) {}
 }
 
+/// Has one that does not wait.
+struct Curt {
+    how: &'static str,
+    _counted: Counted,
+}
+
+#[actor]
+impl Curt {
+    #[on_stop]
+    fn end(&mut self) -> Result<(), Oops> {
+        match self.how {
+            "fails" => Err(Oops("no end")),
+            _ => panic!("no end"),
+        }
+    }
+
+    #[handler]
+    fn rest(&mut self) {}
+}
+
+/// Stops a child, and looks whether everybody is told and its name is free.
+async fn stops<A: Actor>(
+    kit: &TestKit,
+    make: impl Fn(Counted) -> A + Clone + Send + Sync + 'static,
+    time: Duration,
+) {
+    kit.allow_failures();
+    let (log, drops) = (Log::default(), Drops::default());
+    let parent = Script::new("p", &log).spawn(kit);
+    let made = drops.clone();
+    let factory = move || make(made.counted());
+    let child = spawn_under(&parent, "c", factory.clone()).await;
+    let child = child.actor().clone();
+    kit.settle().await;
+    let mut watcher = kit.probe::<()>();
+    watcher.watch(&child);
+    let watched = child.clone();
+    let watch = move |ctx: &mut ActorContext<Puppet>| ctx.watch(&watched);
+    parent.act(Box::new(watch)).await.expect("it lives");
+    let waiting = beside(child.stopped());
+    let before = kit.elapsed();
+    assert_eq!(child.stop().await, StopReason::Stopped);
+    assert_eq!(kit.elapsed() - before, time);
+    assert_eq!(drops.count(), 1);
+    assert_eq!(waiting.await.expect("it ends"), StopReason::Stopped);
+    assert_eq!(watcher.expect_terminated(&child).await, StopReason::Stopped);
+    kit.settle().await;
+    assert_eq!(log.count("p saw c end: stopped"), 1);
+    let noted = log.clone();
+    let count = move |ctx: &mut ActorContext<Puppet>| {
+        noted.add(format_args!("{} children", ctx.children().len()));
+    };
+    parent.act(Box::new(count)).await.expect("it lives");
+    assert_eq!(log.count("0 children"), 1);
+    let again = spawn_under(&parent, "c", factory).await;
+    assert_ne!(*again.actor(), child);
+}
+
 #[test]
 fn a_stop_hook_that_fails_or_panics_ends_with_everybody_told_and_the_name_free() {
     let table = [
@@ -51,38 +110,14 @@ fn a_stop_hook_that_fails_or_panics_ends_with_everybody_told_and_the_name_free()
     ];
     for (how, time) in table {
         TestKit::run("sour", async move |kit| {
-            kit.allow_failures();
-            let (log, drops) = (Log::default(), Drops::default());
-            let parent = Script::new("p", &log).spawn(&kit);
-            let made = drops.clone();
-            let factory = move || Sour {
-                how,
-                _counted: made.counted(),
-            };
-            let child = spawn_under(&parent, "c", factory.clone()).await;
-            child.rest().await.unwrap();
-            let mut watcher = kit.probe::<()>();
-            watcher.watch(&child);
-            let watched = child.clone();
-            let watch = move |ctx: &mut ActorContext<Puppet>| ctx.watch(&watched);
-            parent.act(Box::new(watch)).await.unwrap();
-            let waiting = beside(child.stopped());
-            let before = kit.elapsed();
-            assert_eq!(child.stop().await, StopReason::Stopped, "{how}");
-            assert_eq!(kit.elapsed() - before, time, "{how}");
-            assert_eq!(drops.count(), 1, "{how}");
-            assert_eq!(waiting.await.unwrap(), StopReason::Stopped);
-            assert_eq!(watcher.expect_terminated(&child).await, StopReason::Stopped);
-            kit.settle().await;
-            assert_eq!(log.count("p saw c end: stopped"), 1);
-            let noted = log.clone();
-            let count = move |ctx: &mut ActorContext<Puppet>| {
-                noted.add(format_args!("{} children", ctx.children().len()));
-            };
-            parent.act(Box::new(count)).await.unwrap();
-            assert_eq!(log.count("0 children"), 1);
-            let again = spawn_under(&parent, "c", factory).await;
-            assert_ne!(again, child);
+            let make = move |_counted| Sour { how, _counted };
+            stops(&kit, make, time).await;
+        });
+    }
+    for how in ["fails", "panics"] {
+        TestKit::run("curt", async move |kit| {
+            let make = move |_counted| Curt { how, _counted };
+            stops(&kit, make, ms(0)).await;
         });
     }
 }

@@ -23,6 +23,7 @@ const MOST_PAYLOADS: usize = 16;
 ///
 /// Whatever the code leaves half done is the caller's business: state that took part in a panic is dropped or handed
 /// to a supervisor that decides to keep it.
+#[inline]
 pub(crate) fn catch<R>(code: impl FnOnce() -> R) -> Result<R, PanicText> {
     catch_unwind(AssertUnwindSafe(code)).map_err(|payload| {
         let text = text_of(&*payload);

@@ -135,7 +135,6 @@ fn what_is_told_of_actors_is_plain_data() {
     is_plain_data::<ShutdownCause>();
     is_plain_data::<ShutdownReport>();
     is_plain_data::<StopReason>();
-    is_plain_data::<TaskInfo>();
     is_plain_data::<Terminated>();
     is_plain_data::<Tree>();
     is_plain_data::<TreeNode>();

@@ -84,7 +84,7 @@ impl<A: Actor> Life<A> {
     /// Ends the actor for everybody else.
     fn end(&mut self, reason: StopReason) {
         self.turn_out();
-        drop(self.cell.mail.end());
+        self.cell.mail.end();
         let member: &dyn Member = &*self.cell;
         member.finish(reason);
     }
@@ -164,7 +164,9 @@ impl<A: Actor> Life<A> {
             if self.seen.is_stopping() {
                 return Exit::Stop;
             }
-            if let Some(exit) = self.recalled() {
+            if self.seen.recalled
+                && let Some(exit) = self.recalled()
+            {
                 return exit;
             }
             if self.has_signals {
@@ -207,6 +209,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Takes the next entry; waits for one, unless there is control to look at, or the last was drained.
+    #[inline]
     fn poll_next(
         &mut self,
         draining: bool,
@@ -227,6 +230,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Calls the handler, unless there is no need to.
+    #[inline]
     fn begin<'a>(&mut self, next: Next<A::Msg>, Born { state, ctx }: &'a mut Born<A>) -> Begun<'a> {
         let message = match next {
             Next::Attention => return Begun::Done,
@@ -270,6 +274,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Goes on after the call: with the account of it, or with the future that it came to.
+    #[inline]
     fn go_on<'a>(
         &self,
         variant: Option<&'static str>,
@@ -297,6 +302,7 @@ impl<A: Actor> Life<A> {
 
     /// Counts what became of a message, or of the hook when it was none, and tells whoever must know. Gives the failure, if
     /// the actor failed.
+    #[inline]
     fn account(
         &self,
         variant: Option<&'static str>,
@@ -325,6 +331,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Tells of an error that nobody asked for. Gives the failure, if the outcome is one.
+    #[inline]
     fn outcome(&self, variant: Option<&'static str>, flow: Flow<'static>) -> Option<Failure> {
         match flow.0 {
             Step::Done => None,
@@ -366,6 +373,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Says by when the message must be answered; the thread knows of none when a turn begins.
+    #[inline]
     pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         if deadline.is_some() || self.has_deadline {
             turn::set_deadline(deadline);
@@ -374,6 +382,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Says what runs, for the case that it never returns.
+    #[inline]
     pub(super) fn set_handler(&mut self, name: Option<&'static str>) {
         let address = name.map_or(0, |name| name.as_ptr().addr());
         if self.handler != address {

@@ -79,8 +79,8 @@ impl<M: Message> Cell<M> {
                 evicted: None,
                 deep: None,
             } => {
-                if let Some(waker) = wake {
-                    waker.wake();
+                if wake {
+                    self.mail.wake();
                 }
                 Ok(())
             }
@@ -97,9 +97,9 @@ impl<M: Message> Cell<M> {
     }
 
     #[cold]
-    fn after_push(&self, wake: Option<Waker>, evicted: Option<M>, deep: Option<usize>) {
-        if let Some(waker) = wake {
-            waker.wake();
+    fn after_push(&self, wake: bool, evicted: Option<M>, deep: Option<usize>) {
+        if wake {
+            self.mail.wake();
         }
         if let Some(depth) = deep {
             self.core
@@ -196,10 +196,7 @@ impl<M: Message> Cell<M> {
 
     /// Queues a notice; gives it back when the mailbox is closed.
     pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
-        if let Some(waker) = self.mail.notify(notice)? {
-            waker.wake();
-        }
-        Ok(())
+        self.mail.notify(notice)
     }
 
     /// Turns out all entries: asks fail, tells become dead letters. Each was accepted, so each is counted as dead.
@@ -329,12 +326,8 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
-        let ((), waker) = self
-            .mail
+        self.mail
             .control(|control| change(control.get_or_insert_default()));
-        if let Some(waker) = waker {
-            waker.wake();
-        }
         if self.core.is_over() {
             self.drop_orders();
         }
@@ -355,9 +348,9 @@ impl<M: Message> Member for Cell<M> {
 
     fn let_go(&self) {
         self.close_door();
-        if let Some(waker) = self.mail.end() {
+        if self.mail.end() {
             // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
-            waker.wake();
+            self.mail.wake();
         }
         if self.core.claim_birth() {
             self.turn_out();

@@ -225,6 +225,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Looks at the control lane, if it wants to be looked at, and does at once what a stop asks for.
+    #[inline]
     pub(super) fn look(&mut self) {
         if self.cell.mail.has_attention() {
             self.look_closely();

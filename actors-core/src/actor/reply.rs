@@ -86,6 +86,7 @@ impl<T: Send + 'static> ReplyTo<T> {
     }
 
     /// Answers. When the asker is gone, the answer is dropped and counted as late.
+    #[inline]
     pub fn send(mut self, answer: T) {
         match mem::replace(&mut self.0, Way::Nobody) {
             Way::Nobody => unwanted(answer),
@@ -109,6 +110,7 @@ impl<T: Send + 'static> ReplyTo<T> {
     }
 
     /// Returns the way back for [`Message::way_back`](crate::Message::way_back), if the message is that of an ask.
+    #[inline]
     pub fn way_back(&self) -> Option<&dyn WayBack> {
         match &self.0 {
             Way::Asker(slot) => Some(&**slot),

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::turn::Turn;
 use super::worker::Desk;
-use super::{Runnable, Workers, guarded};
+use super::{Runnable, guarded};
 
 thread_local! {
     static CURRENT: Current = const { Current::new() };
@@ -21,7 +21,7 @@ struct Current {
     /// The runnables that this thread is dropping; `None` when it drops none.
     grave: RefCell<Option<VecDeque<Runnable>>>,
     /// What belongs to the actor whose turn it is.
-    turn: RefCell<Turn>,
+    turn: Turn,
 }
 
 impl Current {
@@ -29,7 +29,7 @@ impl Current {
         Self {
             desk: RefCell::new(None),
             grave: RefCell::new(None),
-            turn: RefCell::new(Turn::new()),
+            turn: Turn::new(),
         }
     }
 }
@@ -54,6 +54,7 @@ impl Drop for Lent<'_> {
 }
 
 /// Calls `f` with the desk that is lent to this thread.
+#[inline]
 pub(super) fn at_desk<R>(f: impl FnOnce(&Desk) -> R) -> Option<R> {
     CURRENT
         .try_with(|current| current.desk.borrow().as_deref().map(f))
@@ -61,16 +62,14 @@ pub(super) fn at_desk<R>(f: impl FnOnce(&Desk) -> R) -> Option<R> {
         .flatten()
 }
 
-/// Pushes to the local queue if this thread is in a poll of one of these very workers, or gives the runnable back.
-pub(super) fn push_local(workers: &Workers, runnable: Runnable) -> Option<Runnable> {
+/// Pushes to the local queue if this thread is in a poll of one of the very workers that the runnable is for, and they are
+/// open; or gives it back.
+#[inline]
+pub(super) fn push_local(runnable: Runnable) -> Option<Runnable> {
     let mut runnable = Some(runnable);
     // The closure takes the runnable out only if it has a place for it: a thread at its end has no thread-locals.
     let _ = at_desk(|desk| {
-        if desk.is_of(workers)
-            && let Some(runnable) = runnable.take()
-        {
-            desk.push(runnable);
-        }
+        runnable = runnable.take().and_then(|runnable| desk.push(runnable));
     });
     runnable
 }
@@ -117,8 +116,7 @@ impl Current {
 }
 
 /// Calls `f` with what belongs to the running actor; not at the end of a thread, which has no thread-locals any more.
-pub(super) fn with_turn<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
-    CURRENT
-        .try_with(|current| f(&mut current.turn.borrow_mut()))
-        .ok()
+#[inline]
+pub(super) fn with_turn<R>(f: impl FnOnce(&Turn) -> R) -> Option<R> {
+    CURRENT.try_with(|current| f(&current.turn)).ok()
 }

@@ -49,6 +49,7 @@ mod watchdog;
 mod worker;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -68,16 +69,41 @@ pub(crate) use self::watchdog::Overseer;
 pub(crate) use self::worker::Worker;
 
 /// What a [`Schedule`] may know about the actor behind a runnable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct TaskInfo {
     /// The actor that the runnable belongs to.
     pub id: ActorId,
+    /// Who gives it a thread. It is here, and not in a closure of the task, so that a wake-up counts no references.
+    seam: Arc<dyn Schedule>,
 }
 
 impl TaskInfo {
-    pub(crate) const fn new(id: ActorId) -> Self {
-        Self { id }
+    pub(crate) const fn new(id: ActorId, seam: Arc<dyn Schedule>) -> Self {
+        Self { id, seam }
+    }
+
+    /// Says whether these workers are who gives it a thread.
+    #[inline]
+    fn is_for(&self, workers: *const Workers) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.seam), workers)
+    }
+}
+
+impl fmt::Debug for TaskInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskInfo")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Hands a runnable to whoever gives it a thread. All that becomes runnable comes through here.
+pub(crate) fn schedule(runnable: Runnable) {
+    // What a turn wakes on its own worker takes the short way.
+    if let Some(runnable) = current::push_local(runnable) {
+        let seam = Arc::clone(&runnable.metadata().seam);
+        seam.schedule(runnable);
     }
 }
 
@@ -238,9 +264,6 @@ impl Schedule for Workers {
         if self.is_closed() {
             return current::bury(VecDeque::from([runnable]));
         }
-        let Some(runnable) = current::push_local(self, runnable) else {
-            return;
-        };
         self.inject(runnable);
     }
 }

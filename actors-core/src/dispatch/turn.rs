@@ -4,6 +4,7 @@
 //! an ask knows who asks, a dead letter who told it, and a way back that is dropped by the unwinding of its own handler is
 //! kept for the activation, which knows what to answer.
 
+use std::cell::{Cell, RefCell, RefMut};
 use std::mem;
 use std::sync::Arc;
 
@@ -28,10 +29,18 @@ pub(crate) trait Orphan: Send + Sync {
     fn fail(&self, failure: AskFailure);
 }
 
-/// The part of the thread-local that belongs to the running actor. It is exchanged as a whole.
+/// The part of the thread-local that belongs to the running actor.
 #[derive(Default)]
 pub(super) struct Turn {
-    actor: Option<Arc<dyn Identity>>,
+    actor: Cell<Option<Arc<dyn Identity>>>,
+    /// Whether `rest` is anything but its default: most turns leave it alone.
+    is_marked: Cell<bool>,
+    rest: RefCell<Rest>,
+}
+
+/// What few turns need.
+#[derive(Default)]
+struct Rest {
     deadline: Option<Instant>,
     orphans: Vec<Arc<dyn Orphan>>,
     /// A handler is being dropped at an await.
@@ -43,76 +52,111 @@ pub(super) struct Turn {
 impl Turn {
     pub(super) const fn new() -> Self {
         Self {
-            actor: None,
-            deadline: None,
-            orphans: Vec::new(),
-            cutting: false,
-            ends: false,
+            actor: Cell::new(None),
+            is_marked: Cell::new(false),
+            rest: RefCell::new(Rest {
+                deadline: None,
+                orphans: Vec::new(),
+                cutting: false,
+                ends: false,
+            }),
         }
+    }
+
+    fn has_actor(&self) -> bool {
+        let actor = self.actor.take();
+        let has_one = actor.is_some();
+        self.actor.set(actor);
+        has_one
+    }
+
+    fn mark(&self) -> RefMut<'_, Rest> {
+        self.is_marked.set(true);
+        self.rest.borrow_mut()
+    }
+
+    /// Takes all but the actor away, if there is anything.
+    #[inline]
+    fn take_rest(&self) -> Option<Box<Rest>> {
+        self.is_marked.get().then(|| self.take_marked())
+    }
+
+    #[cold]
+    fn take_marked(&self) -> Box<Rest> {
+        self.is_marked.set(false);
+        Box::new(self.rest.take())
     }
 }
 
 /// Puts back what was there before the turn.
 struct Before<'a> {
     home: &'a mut Option<Arc<dyn Identity>>,
-    turn: Turn,
+    actor: Option<Arc<dyn Identity>>,
+    rest: Option<Box<Rest>>,
 }
 
 impl Drop for Before<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let Some(over) = with_turn(|turn| mem::replace(turn, mem::take(&mut self.turn))) else {
-            return;
-        };
-        *self.home = over.actor;
-        // A handler that caught its own panic left these behind.
-        for orphan in over.orphans {
-            orphan.fail(AskFailure::NoReply);
+        let actor = self.actor.take();
+        let over = with_turn(|turn| {
+            *self.home = turn.actor.replace(actor);
+            turn.take_rest()
+        });
+        if let Some(over) = over.flatten() {
+            // A handler that caught its own panic left these behind.
+            for orphan in over.orphans {
+                orphan.fail(AskFailure::NoReply);
+            }
+        }
+        if let Some(rest) = self.rest.take() {
+            with_turn(|turn| *turn.mark() = *rest);
         }
     }
 }
 
 /// Runs `code` as the actor `me`, which is lent to the thread meanwhile.
+#[inline]
 pub(crate) fn in_turn<R>(me: &mut Option<Arc<dyn Identity>>, code: impl FnOnce() -> R) -> R {
     let actor = me.take();
-    let turn = with_turn(|turn| {
-        mem::replace(
-            turn,
-            Turn {
-                actor,
-                ..Turn::new()
-            },
-        )
-    });
+    let before = with_turn(|turn| (turn.actor.replace(actor), turn.take_rest()));
+    let (actor, rest) = before.unwrap_or_default();
     let _before = Before {
         home: me,
-        turn: turn.unwrap_or_default(),
+        actor,
+        rest,
     };
     code()
 }
 
 /// Returns the actor whose turn it is on this thread.
 pub(crate) fn running_actor() -> Option<Arc<dyn Identity>> {
-    with_turn(|turn| turn.actor.clone()).flatten()
+    with_turn(|turn| {
+        let actor = turn.actor.take();
+        turn.actor.set(actor.clone());
+        actor
+    })
+    .flatten()
 }
 
 /// Returns the time by which the message that is handled must be answered.
 pub(crate) fn deadline() -> Option<Instant> {
-    with_turn(|turn| turn.deadline).flatten()
+    with_turn(|turn| turn.rest.borrow().deadline).flatten()
 }
 
 pub(crate) fn set_deadline(deadline: Option<Instant>) {
-    with_turn(|turn| turn.deadline = deadline);
+    with_turn(|turn| turn.mark().deadline = deadline);
 }
 
 /// Keeps a way back that is dropped by the end of its own handler, for the activation to answer; gives it back otherwise.
 pub(crate) fn adopt<T: Orphan + 'static>(orphan: Arc<T>) -> Result<(), Arc<T>> {
     let mut orphan = Some(orphan);
     with_turn(|turn| {
-        let unwinds = std::thread::panicking() && turn.actor.is_some();
-        if (turn.cutting || unwinds)
+        let unwinds = std::thread::panicking() && turn.has_actor();
+        if (turn.rest.borrow().cutting || unwinds)
             && let Some(orphan) = orphan.take()
         {
-            turn.orphans.push(orphan);
+            turn.mark().orphans.push(orphan);
         }
     });
     orphan.map_or(Ok(()), Err)
@@ -120,14 +164,14 @@ pub(crate) fn adopt<T: Orphan + 'static>(orphan: Arc<T>) -> Result<(), Arc<T>> {
 
 /// Takes the ways back that were dropped by the end of their own handler.
 pub(crate) fn take_orphans() -> Vec<Arc<dyn Orphan>> {
-    with_turn(|turn| mem::take(&mut turn.orphans)).unwrap_or_default()
+    with_turn(|turn| mem::take(&mut turn.rest.borrow_mut().orphans)).unwrap_or_default()
 }
 
 /// Runs `code`, which drops a handler at an await.
 pub(crate) fn while_cutting(code: impl FnOnce()) {
-    let before = with_turn(|turn| mem::replace(&mut turn.cutting, true)).unwrap_or(false);
+    let before = with_turn(|turn| mem::replace(&mut turn.mark().cutting, true)).unwrap_or(false);
     code();
-    with_turn(|turn| turn.cutting = before);
+    with_turn(|turn| turn.mark().cutting = before);
 }
 
 /// Runs `code` and takes the ways back that it leaves; those that were there before stay. For a handler that is dropped
@@ -135,15 +179,15 @@ pub(crate) fn while_cutting(code: impl FnOnce()) {
 pub(crate) fn orphans_of(code: impl FnOnce()) -> Vec<Arc<dyn Orphan>> {
     let before = take_orphans();
     code();
-    with_turn(|turn| mem::replace(&mut turn.orphans, before)).unwrap_or_default()
+    with_turn(|turn| mem::replace(&mut turn.mark().orphans, before)).unwrap_or_default()
 }
 
 /// The running handler waits for the end of its own actor: it is to be dropped there.
 pub(crate) fn end_handler() {
-    with_turn(|turn| turn.ends = true);
+    with_turn(|turn| turn.mark().ends = true);
 }
 
 /// Says whether the handler has asked for that, and forgets it.
 pub(crate) fn takes_end_of_handler() -> bool {
-    with_turn(|turn| mem::take(&mut turn.ends)).unwrap_or(false)
+    with_turn(|turn| mem::take(&mut turn.rest.borrow_mut().ends)).unwrap_or(false)
 }

@@ -5,9 +5,9 @@
 //!
 //! | state    | the activation is                | a push of a message      | a control signal           |
 //! |----------|----------------------------------|--------------------------|----------------------------|
-//! | idle     | parked, its waker is in here     | takes the waker, wakes   | takes the waker, wakes     |
+//! | idle     | parked                           | makes it active, wakes   | makes it active, wakes     |
 //! | active   | in a run queue, or being polled  | queues, wakes nobody     | sets the attention flag    |
-//! | awaiting | parked in the midst of user code | queues, wakes nobody     | takes the waker, wakes     |
+//! | awaiting | parked in the midst of user code | queues, wakes nobody     | makes it active, wakes     |
 //! | gone     | ended, or never to run again     | is refused               | is kept, changes nothing   |
 //!
 //! An activation that is gone while it runs cannot park: it is woken at once, and whoever runs it drops it (the workers are
@@ -15,7 +15,8 @@
 //!
 //! Why no wake-up is lost: the activation parks (idle, awaiting) only under the lock, and only after it has seen there
 //! that the queue is empty (idle) and the attention flag is off. A push or signal that comes before is seen, one that comes
-//! after finds the waker.
+//! after finds it parked. Whoever makes it active, and nobody else, wakes it, by the one waker that it left at its first
+//! park: an actor that goes to sleep between any two messages counts no references for it.
 //!
 //! What is under the lock is data: messages, wakers and verdicts leave it, and are dropped, woken or told outside. A push
 //! waits for nothing but the lock.
@@ -34,6 +35,7 @@ mod settings;
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{MutexGuard, OnceLock};
 use std::task::Waker;
 
 use crate::panic;
@@ -97,8 +99,8 @@ pub(crate) enum Admission {
 #[derive(Debug)]
 pub(crate) enum Push<M> {
     Accepted {
-        /// To be woken: the actor was idle.
-        wake: Option<Waker>,
+        /// The actor was idle: [`MailboxCell::wake`] it.
+        wake: bool,
         /// The victim of [`Overflow::DropOldest`], now a dead letter.
         evicted: Option<M>,
         /// The depth, when it has just passed the mark set for a warning.
@@ -114,7 +116,7 @@ pub(crate) enum Take<M, N> {
     Entry(Entry<M, N>),
     /// There is a control signal to look at first.
     Attention,
-    /// There is nothing, and the waker is parked.
+    /// There is nothing, and the activation is parked.
     Parked,
 }
 
@@ -146,13 +148,13 @@ pub(crate) struct MailboxCell<M, N, C> {
     // Ordering: Relaxed everywhere. It grows under the lock, where others read it, so that no message is counted twice;
     // the activation alone counts it down.
     taken: AtomicU32,
+    /// The activation's; set at its first park.
+    waker: OnceLock<Waker>,
     inner: Mutex<Inner<M, N, C>>,
 }
 
 struct Inner<M, N, C> {
     queue: Queue<M, N>,
-    /// The activation's, while it is parked.
-    waker: Option<Waker>,
     park: Park,
     closed: bool,
     /// The depth at which it is reported; `u32::MAX` for never, or no more.
@@ -171,9 +173,9 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
         Self {
             attention: AtomicBool::new(false),
             taken: AtomicU32::new(0),
+            waker: OnceLock::new(),
             inner: Mutex::new(Inner {
                 queue: Queue::new(),
-                waker: None,
                 park: Park::Active,
                 closed: false,
                 warn_at: u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX),
@@ -187,35 +189,50 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
 
 /// What everybody may call.
 impl<M, N: Notice, C> MailboxCell<M, N, C> {
+    #[inline]
     pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M> {
         let mut inner = self.inner.lock();
         let taken = self.taken.load(Ordering::Relaxed);
         inner.push(message, admission, taken)
     }
 
-    /// Queues a notice, which needs no room. Gives the waker to wake, or the notice back when the mailbox is closed.
-    pub(crate) fn notify(&self, notice: Box<N>) -> Result<Option<Waker>, Box<N>> {
+    /// Wakes the activation, which was parked. To be called outside every lock, and once for each time it was parked.
+    #[inline]
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = self.waker.get() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Queues a notice, which needs no room, and wakes the activation if it was idle. Gives the notice back when the mailbox
+    /// is closed.
+    pub(crate) fn notify(&self, notice: Box<N>) -> Result<(), Box<N>> {
         let mut inner = self.inner.lock();
         if inner.closed {
             return Err(notice);
         }
         inner.accepted += u64::from(notice.brings_message());
         inner.queue.push(Entry::Notice(notice));
-        Ok(inner.unpark_idle())
+        let wake = inner.unpark_idle();
+        drop(inner);
+        if wake {
+            self.wake();
+        }
+        Ok(())
     }
 
-    /// Changes the control lane and draws the activation's attention to it. The closure runs under the lock.
-    ///
-    /// The waker that comes out must be woken, outside every lock.
-    #[must_use]
-    pub(crate) fn control<R>(&self, change: impl FnOnce(&mut C) -> R) -> (R, Option<Waker>) {
+    /// Changes the control lane, draws the activation's attention to it, and wakes it if it is parked. The closure runs
+    /// under the lock.
+    pub(crate) fn control<R>(&self, change: impl FnOnce(&mut C) -> R) -> R {
         let mut inner = self.inner.lock();
         let answer = change(&mut inner.control);
         self.attention.store(true, Ordering::Relaxed);
-        if inner.park != Park::Gone {
-            inner.park = Park::Active;
+        let wake = inner.unpark();
+        drop(inner);
+        if wake {
+            self.wake();
         }
-        (answer, inner.waker.take())
+        answer
     }
 
     /// Changes the control lane without drawing attention to it.
@@ -240,12 +257,13 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
             .unwrap_or_default()
     }
 
-    /// Ends the mailbox, and gives up the parked waker for good: nothing can make the activation runnable through it again.
-    #[must_use]
-    pub(crate) fn end(&self) -> Option<Waker> {
+    /// Ends the mailbox: nothing makes the activation runnable through it again. Says whether it was parked; on closed
+    /// workers a wake-up drops it then.
+    pub(crate) fn end(&self) -> bool {
         let mut inner = self.inner.lock();
+        let was_parked = inner.unpark();
         inner.park = Park::Gone;
-        inner.waker.take()
+        was_parked
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -319,7 +337,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         look(&mut inner.control)
     }
 
-    /// Takes the next entry, from `burst` first; parks the waker when there is none and `park` is given.
+    /// Takes the next entry, from `burst` first; parks when there is none and a waker is given.
+    #[inline]
     pub(crate) fn take(&self, burst: &mut Option<Burst<M, N>>, park: Option<&Waker>) -> Take<M, N> {
         if let Some(entry) = burst.as_mut().and_then(|burst| burst.pop_front()) {
             if entry.is_message() {
@@ -356,10 +375,8 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         if let Some(waker) = park {
             // A burst is over: its memory goes back, so that an idle actor is small.
             let emptied = (inner.queue.shrink(), burst.take());
-            let old = inner.park(Park::Idle, waker);
-            drop(inner);
+            self.park(Park::Idle, inner, waker);
             drop(emptied);
-            old.into_iter().for_each(Waker::wake);
         }
         Take::Parked
     }
@@ -367,25 +384,33 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
     /// Parks in the midst of user code, unless there is something to attend to.
     #[must_use]
     pub(crate) fn park_awaiting(&self, waker: &Waker) -> bool {
-        let mut inner = self.inner.lock();
+        let inner = self.inner.lock();
         if self.attention.load(Ordering::Relaxed) {
             return false;
         }
-        let gone = inner.park(Park::Awaiting, waker);
-        drop(inner);
-        gone.into_iter().for_each(Waker::wake);
+        self.park(Park::Awaiting, inner, waker);
         true
     }
 
-    /// Runs again: takes the waker back that it had parked, if nobody else did.
+    /// Runs again, whoever woke it.
     pub(crate) fn unpark(&self) {
-        let mut inner = self.inner.lock();
-        if inner.park != Park::Gone {
-            inner.park = Park::Active;
+        self.inner.lock().unpark();
+    }
+
+    /// Parks the activation. One that is gone is woken at once: a task that parked then would be reached by nobody, and
+    /// perhaps hold itself for ever.
+    #[inline]
+    fn park(&self, park: Park, mut inner: MutexGuard<'_, Inner<M, N, C>>, waker: &Waker) {
+        // It is ours, and cloned once: no code of a user's runs under the lock.
+        self.waker.get_or_init(|| waker.clone());
+        let is_gone = inner.park == Park::Gone;
+        if !is_gone {
+            inner.park = park;
         }
-        let old = inner.waker.take();
         drop(inner);
-        drop(old);
+        if is_gone {
+            waker.wake_by_ref();
+        }
     }
 
     /// Puts what is left of a burst back to the front of the queue, in order.
@@ -418,6 +443,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 }
 
 impl<M, N: Notice, C> Inner<M, N, C> {
+    #[inline]
     fn push(&mut self, message: M, admission: Admission, taken: u32) -> Push<M> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
@@ -448,6 +474,7 @@ impl<M, N: Notice, C> Inner<M, N, C> {
     }
 
     /// Gives the depth if it has just passed the mark.
+    #[inline]
     fn passes_mark(&mut self, taken: u32) -> Option<usize> {
         let depth = self.queue.messages() + taken;
         if depth <= self.warn_at {
@@ -457,23 +484,21 @@ impl<M, N: Notice, C> Inner<M, N, C> {
         Some(depth as usize)
     }
 
-    /// Parks the activation, which runs and so has no waker in here. When it is gone, its waker comes back, to be woken: a
-    /// task that parked then would be reached by nobody, and perhaps hold itself for ever.
-    #[must_use]
-    fn park(&mut self, park: Park, waker: &Waker) -> Option<Waker> {
-        if self.park == Park::Gone {
-            return Some(waker.clone());
+    /// Makes a parked activation active; says whether it was parked, and has to be woken.
+    fn unpark(&mut self) -> bool {
+        let was_parked = matches!(self.park, Park::Idle | Park::Awaiting);
+        if was_parked {
+            self.park = Park::Active;
         }
-        self.park = park;
-        self.waker = Some(waker.clone());
-        None
+        was_parked
     }
 
-    fn unpark_idle(&mut self) -> Option<Waker> {
-        if self.park != Park::Idle {
-            return None;
+    #[inline]
+    fn unpark_idle(&mut self) -> bool {
+        let was_idle = self.park == Park::Idle;
+        if was_idle {
+            self.park = Park::Active;
         }
-        self.park = Park::Active;
-        self.waker.take()
+        was_idle
     }
 }

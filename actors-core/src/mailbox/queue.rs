@@ -32,20 +32,24 @@ impl<M, N: Notice> Queue<M, N> {
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.as_ref().map_or(0, |rest| rest.len())
     }
 
     /// The entries that bring a message.
+    #[inline]
     pub(super) const fn messages(&self) -> u32 {
         self.messages
     }
 
     /// The entries that need room.
+    #[inline]
     pub(super) fn counted(&self) -> usize {
         self.len() - self.notices as usize
     }
 
+    #[inline]
     pub(super) fn push(&mut self, entry: Entry<M, N>) {
         self.count(&entry, 1);
         if self.first.is_none() {
@@ -55,6 +59,7 @@ impl<M, N: Notice> Queue<M, N> {
         }
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Entry<M, N>> {
         let entry = self.first.take()?;
         self.first = self.rest.as_mut().and_then(|rest| rest.pop_front());
@@ -92,6 +97,7 @@ impl<M, N: Notice> Queue<M, N> {
     }
 
     /// Takes the first entry, and all others as a burst with the number of messages in it.
+    #[inline]
     pub(super) fn take_burst(&mut self) -> Option<Whole<M, N>> {
         let first = self.first.take()?;
         self.count(&first, -1);
@@ -132,10 +138,12 @@ impl<M, N: Notice> Queue<M, N> {
     }
 
     /// Gives the memory of a burst back; only for an empty queue.
+    #[inline]
     pub(super) fn shrink(&mut self) -> Option<Burst<M, N>> {
         self.rest.take()
     }
 
+    #[inline]
     fn count(&mut self, entry: &Entry<M, N>, change: i32) {
         self.notices = self
             .notices

@@ -33,7 +33,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::time::Instant;
 
 use crate::dispatch::turn::{self, Identity};
-use crate::dispatch::{Schedule, TaskInfo, Workers};
+use crate::dispatch::{self, Schedule, TaskInfo, Workers};
 use crate::error::BuildError;
 use crate::event::{DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription};
 use crate::panic;
@@ -163,11 +163,9 @@ impl SystemCore {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let system = Arc::clone(self);
-        let schedule = move |runnable| system.scheduler.schedule(runnable);
         let (runnable, task) = async_task::Builder::new()
-            .metadata(TaskInfo::new(id))
-            .spawn(move |_| future, schedule);
+            .metadata(TaskInfo::new(id, Arc::clone(&self.scheduler)))
+            .spawn(move |_| future, dispatch::schedule);
         runnable.schedule();
         task
     }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Overseer, Runnable, Schedule, TaskInfo, Worker, Workers};
+use super::{Overseer, Runnable, Schedule, TaskInfo, Worker, Workers, schedule};
 use crate::path::ActorId;
 
 /// Hears of nothing.
@@ -44,17 +44,17 @@ fn single() -> (Arc<Workers>, Worker) {
 }
 
 fn runnable(workers: &Arc<Workers>, future: impl Future<Output = ()> + Send + 'static) -> Runnable {
-    let workers = Arc::clone(workers);
+    let seam = Arc::clone(workers) as Arc<dyn Schedule>;
     let (runnable, task) = async_task::Builder::new()
-        .metadata(TaskInfo::new(ActorId::new(1)))
-        .spawn(move |_| future, move |runnable| workers.schedule(runnable));
+        .metadata(TaskInfo::new(ActorId::new(1), seam))
+        .spawn(move |_| future, schedule);
     task.detach();
     runnable
 }
 
 /// Schedules a new task, from wherever the caller is.
 fn start(workers: &Arc<Workers>, future: impl Future<Output = ()> + Send + 'static) {
-    workers.schedule(runnable(workers, future));
+    schedule(runnable(workers, future));
 }
 
 /// Calls `turn` at each poll, and wakes itself while that answers `true`.

@@ -1,10 +1,8 @@
-//! A million asks, and very many children: each ends, and nothing is left of them.
+//! A million asks: each ends, and nothing is left of them.
 
 mod common;
 
-use std::alloc::System;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,25 +11,8 @@ use common::world::{bounded, threaded_runtime, virtual_runtime};
 use common::{beside, settle, system};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// What is counted is the whole process: one test after another.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// How many bytes are in use.
-fn in_use() -> usize {
-    let stats = ALLOCATOR.stats();
-    stats.bytes_allocated - stats.bytes_deallocated
-}
 
 /// Dies in the midst of its work.
 #[derive(Default)]
@@ -83,7 +64,6 @@ fn a_million_asks_to_actors_that_die_end_each_once_and_nothing_is_pending() {
     const TASKS: u32 = 2;
     const ROUNDS: u32 = 500;
     const ASKS: u32 = 1_000;
-    let _alone = alone();
     bounded(|| {
         threaded_runtime().block_on(async {
             let system = system();
@@ -120,7 +100,6 @@ fn a_million_asks_to_actors_that_die_end_each_once_and_nothing_is_pending() {
 /// The real clock is the point: while nothing can run and a timer is left, virtual time jumps to it.
 #[test]
 fn asks_to_actors_that_die_leave_not_one_deadline_behind() {
-    let _alone = alone();
     bounded(|| {
         virtual_runtime().block_on(async {
             let system = system();
@@ -140,62 +119,6 @@ fn asks_to_actors_that_die_leave_not_one_deadline_behind() {
             is_done.await.unwrap();
             assert_eq!(before.elapsed(), ms(0));
             outsider.join().unwrap().unwrap();
-        });
-    });
-}
-
-struct Child;
-
-#[actor]
-impl Child {
-    #[handler]
-    fn rest(&mut self) {}
-}
-
-#[derive(Default)]
-struct Parent;
-
-#[actor]
-impl Parent {
-    /// Spawns a child and loses it, so many times, one by one.
-    #[handler]
-    async fn lose(&mut self, ctx: &mut ActorContext<Self>, count: u32) {
-        for number in 0..count {
-            let child = match number % 2 {
-                0 => ctx.spawn("child", || Child),
-                _ => ctx.spawn_anonymous(|| Child),
-            }
-            .expect("the name is free");
-            match number % 3 {
-                0 => child.stop().await,
-                1 => child.drain().await,
-                _ => child.kill().await,
-            };
-        }
-    }
-}
-
-#[test]
-fn a_supervisor_that_spawned_and_lost_a_hundred_thousand_children_one_by_one_is_as_small_as_before()
-{
-    // A million take too long for a test; what each of these left behind would show as well.
-    const CHILDREN: u32 = 100_000;
-    let _alone = alone();
-    bounded(|| {
-        virtual_runtime().block_on(async {
-            let system = system();
-            let parent = system.spawn("parent", Parent::default).unwrap();
-            let lose = |count| parent.lose(count).ask().timeout(Duration::MAX);
-            lose(100).await.unwrap();
-            let before = in_use();
-            lose(CHILDREN).await.unwrap();
-            // Less than a byte for each of a hundred.
-            let after = in_use();
-            assert!(
-                after < before + CHILDREN as usize / 100,
-                "{before} bytes became {after}"
-            );
-            assert_eq!(system.tree().nodes().len(), 1);
         });
     });
 }

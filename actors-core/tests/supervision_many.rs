@@ -2,17 +2,27 @@
 
 mod common;
 
+use std::alloc::System;
 use std::panic::resume_unwind;
 use std::thread;
-use std::time::Duration;
 
 use actors_core::prelude::*;
 use common::world::{bounded, threaded_runtime, virtual_runtime};
 use common::{beside, settle, system};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// How many bytes are in use, by other tests as well.
+fn in_use() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated - stats.bytes_deallocated
+}
 
 /// Dies in the midst of its work.
 #[derive(Default)]

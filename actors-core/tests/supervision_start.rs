@@ -249,12 +249,11 @@ fn a_shutdown_while_an_actor_starts_ends_the_wait() {
 #[test]
 fn a_runtime_that_is_dropped_while_an_actor_starts_ends_the_wait() {
     let runtime = virtual_runtime();
-    let starting = runtime.block_on(async {
-        let system = ActorSystem::new("test").unwrap();
-        let starting = system.start("a", hanging(&Log::default()).factory());
-        settle().await;
-        starting
-    });
+    let context = runtime.enter();
+    let system = ActorSystem::new("test").unwrap();
+    let starting = system.start("a", hanging(&Log::default()).factory());
+    drop(context);
+    runtime.block_on(settle());
     drop(runtime);
     let result = futures::executor::block_on(starting);
     assert_eq!(last(result).0, "system gone");

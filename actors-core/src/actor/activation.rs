@@ -187,7 +187,7 @@ impl<A: Actor> Life<A> {
             let failure = match self.begin(next, born) {
                 Begun::Done => None,
                 Begun::Failed(failure) => Some(failure),
-                Begun::Drained => return Exit::Stop,
+                Begun::Drained => return self.end_drain(),
                 Begun::Later(work) => {
                     let variant = work.variant;
                     let flow = self.drive(work, Patience::UntilCut).await;
@@ -202,6 +202,18 @@ impl<A: Actor> Life<A> {
                 }
             }
         }
+    }
+
+    /// All is handled that was accepted; from here on a drain is a stop.
+    fn end_drain(&mut self) -> Exit {
+        let deadline = self.cell.core.stop_deadline();
+        self.cell.mail.amend(|control| {
+            if let Some(orders) = control {
+                orders.drained(deadline);
+            }
+        });
+        self.look_closely();
+        Exit::Stop
     }
 
     fn throughput(&self) -> u32 {

@@ -161,6 +161,16 @@ impl Orders {
         }
     }
 
+    /// All that was accepted has been handled: what is left of a drain is a stop, for the reason of the drain.
+    pub(crate) fn drained(&mut self, deadline_of_stop: Option<Instant>) {
+        if let Some(ending) = &mut self.ending
+            && ending.kind == EndKind::Drain
+        {
+            ending.kind = EndKind::Stop;
+            ending.deadline = ending.deadline.and(deadline_of_stop);
+        }
+    }
+
     /// The deadline has passed: user code is cut at its await, but a drain becomes a stop with a deadline of its own.
     pub(crate) fn run_out(&mut self, deadline_of_stop: Option<Instant>) {
         match &mut self.ending {
@@ -241,5 +251,20 @@ mod tests {
         );
         orders.run_out(deadline);
         assert!(orders.cut);
+    }
+    #[test]
+    fn a_drain_that_is_done_is_a_stop_for_the_same_reason() {
+        let now = Instant::now();
+        let deadline = Some(now + Duration::from_secs(9));
+        for (kind, left) in [(Drain, deadline), (Stop, None), (Kill, None)] {
+            let mut orders = Orders::default();
+            let was = ending(kind, 5, now);
+            orders.end(&was);
+            orders.drained(deadline);
+            let now = orders.ending.expect("it was ordered");
+            assert_eq!(now.reason, was.reason);
+            assert_eq!(now.deadline, left.or(was.deadline), "{kind:?}");
+            assert_eq!(now.kind, kind.max(Stop));
+        }
     }
 }

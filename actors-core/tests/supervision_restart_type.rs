@@ -8,6 +8,9 @@ use common::troupe::{Troupe, calm, coming, one_for_all, together, waiting};
 use common::world::picked;
 use common::{Gate, pass};
 
+/// What an actor does to itself.
+type Act = fn(&mut ActorContext<Puppet>);
+
 /// What a permanent actor fails with that stops itself.
 const ENDED: &str = "it stopped itself, and is permanent";
 
@@ -19,7 +22,7 @@ fn one_for_one() -> Supervision {
 }
 
 /// Lets an actor do something to itself, and everything happen that comes of it without the clock.
-async fn itself(puppet: &PuppetRef, act: fn(&mut ActorContext<Puppet>)) {
+async fn itself(puppet: &PuppetRef, act: Act) {
     puppet.act(Box::new(act)).tell();
     calm().await;
 }
@@ -42,12 +45,7 @@ fn replaced(name: &str, why: &str) -> Vec<String> {
 }
 
 /// Adds a child whose `on_start` does something to itself, as long as it has been restarted less often than so.
-async fn add_restless(
-    troupe: &Troupe,
-    kind: RestartType,
-    less_than: u32,
-    act: fn(&mut ActorContext<Puppet>),
-) -> PuppetRef {
+async fn add_restless(troupe: &Troupe, kind: RestartType, less_than: u32, act: Act) -> PuppetRef {
     let script = troupe.script("a").on_start(move |ctx| {
         if ctx.restarts() < less_than {
             act(ctx);
@@ -315,7 +313,7 @@ fn a_restart_asked_for_in_a_hook_of_the_end_is_nothing() {
 
 #[test]
 fn of_what_an_actor_says_of_itself_a_stop_wins_and_otherwise_the_first_word() {
-    let table: [(fn(&mut ActorContext<Puppet>), Option<&str>); 4] = [
+    let table: [(Act, Option<&str>); 4] = [
         (
             |ctx| {
                 ctx.restart();

@@ -34,7 +34,7 @@ fn hanging(log: &Log) -> Script {
 /// The text of the failure that an actor ended with before it had started.
 #[track_caller]
 fn last<A: std::fmt::Debug>(result: Result<A, StartError>) -> (&'static str, String) {
-    match result.unwrap_err() {
+    match result.expect_err("it has not started") {
         StartError::Stopped(reason) => {
             let text = reason.failure().map(|failure| failure.text().to_owned());
             (reason.name(), text.unwrap_or_default())

@@ -8,8 +8,9 @@ use actors_core::prelude::*;
 use actors_core::{
     ActorId, ActorState, Ask, BuildError, Call, Counters, CyclePath, DeadLetter, DeadLetterReason,
     Ended, Enqueue, EnqueueError, FailureKind, Fallible, LifecycleEvent, LookupError, NameError,
-    Reserved, Runnable, Schedule, ShutdownCause, ShutdownReport, Spawn, SpawnError, Stopped,
-    Subscription, SystemBuilder, TaskInfo, Tree, TreeNode, TryTellError, Value, WeakActorRef,
+    Reserved, Runnable, Schedule, ShutdownCause, ShutdownReport, Spawn, SpawnError, Starting,
+    Stopped, Subscription, SystemBuilder, TaskInfo, Tree, TreeNode, TryTellError, Value,
+    WeakActorRef,
 };
 
 const fn crosses_threads<T: Send + 'static>() {}
@@ -71,6 +72,7 @@ fn what_is_awaited_can_be_spawned_and_moved_between_polls() {
     is_a_movable_future::<Ask<Lonely, AskedFallible>>();
     is_a_movable_future::<Enqueue<Lonely>>();
     is_a_movable_future::<Ended>();
+    is_a_movable_future::<Starting<Lonely>>();
     is_a_movable_future::<Stopped>();
 }
 
@@ -86,6 +88,7 @@ fn what_an_actor_and_its_supervisor_hold_crosses_threads() {
     crosses_threads::<Spawn<Lonely>>();
     crosses_threads::<Reserved<Lonely>>();
     crosses_threads::<Runnable>();
+    is_shared_between_threads::<TaskInfo>();
     is_shared_between_threads::<Failure>();
     is_shared_between_threads::<Supervision>();
     is_shared_between_threads::<Box<dyn Schedule>>();
@@ -110,6 +113,7 @@ fn an_error_crosses_threads_as_what_it_holds_does() {
     is_plain_data::<LookupError>();
     is_plain_data::<NameError>();
     is_plain_data::<SpawnError>();
+    is_plain_data::<StartError>();
     is_plain_data::<CyclePath>();
     is_plain_data::<Phase>();
 }
@@ -132,6 +136,7 @@ fn what_is_told_of_actors_is_plain_data() {
     is_plain_data::<LifecycleEvent>();
     is_plain_data::<Mailbox>();
     is_plain_data::<Overflow>();
+    is_plain_data::<RestartType>();
     is_plain_data::<ShutdownCause>();
     is_plain_data::<ShutdownReport>();
     is_plain_data::<StopReason>();

@@ -79,8 +79,9 @@ fn the_error_of_an_ask_needs_no_bound_but_for_what_it_shows() {
 /// Every error in one `?`, into one type.
 async fn everything_fits<E>(system: &ActorSystem) -> Result<u64, E>
 where
-    E: From<AskError<Locked>> + From<AskError> + From<SpawnError> + From<BuildError>,
-    E: From<LookupError> + From<TryTellError<DoorMsg>> + From<EnqueueError<DoorMsg>>,
+    E: From<AskError<Locked>> + From<AskError> + From<SpawnError> + From<StartError>,
+    E: From<BuildError> + From<LookupError>,
+    E: From<TryTellError<DoorMsg>> + From<EnqueueError<DoorMsg>>,
 {
     let other = ActorSystem::builder("other").build()?;
     other.shutdown().await;
@@ -88,6 +89,7 @@ where
     let named = system.spawn("door", Door::default)?;
     let found = system.lookup::<Door>("door")?;
     assert_eq!(named, found);
+    system.start("back door", Door::default).await?;
     door.open(true).try_tell()?;
     door.open(true).enqueue().await?;
     door.open(true).await?;
@@ -206,6 +208,14 @@ fn errors_of_makers(path: &ActorPath) -> Vec<Said> {
         said(SpawnError::ShuttingDown, "no more actors"),
         said(SpawnError::ZeroCapacity, "at least 1"),
         said(SpawnError::ZeroThroughput, "at least 1"),
+        said(
+            StartError::Spawn(SpawnError::ShuttingDown),
+            "no more actors",
+        ),
+        said(
+            StartError::Stopped(StopReason::Killed),
+            "before it had started: killed",
+        ),
         said(
             BuildError::NoRuntime,
             "`ActorSystem::builder(name).worker_threads(n)`",

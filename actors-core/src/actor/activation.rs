@@ -169,18 +169,19 @@ impl<A: Actor> Life<A> {
             {
                 return exit;
             }
-            if self.has_signals {
-                match Box::pin(self.hear_signals(born)).await {
-                    Judged::Resume => {}
-                    Judged::Exit(exit) => return exit,
-                }
-            }
             // A turn that begins handles messages before it looks at the clock, or it could give up its place for nothing.
             let looks = left < self.throughput() && left.is_multiple_of(CLOCK_EVERY);
             if left == 0 || (looks && dispatch::slice_is_over()) {
                 give_up_the_thread().await;
                 left = self.throughput();
                 continue;
+            }
+            if self.has_signals {
+                left = left.saturating_sub(1);
+                match Box::pin(self.hear_signal(born)).await {
+                    Judged::Resume => continue,
+                    Judged::Exit(exit) => return exit,
+                }
             }
             let draining = self.seen.ending.is_some();
             let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;

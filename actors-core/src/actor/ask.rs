@@ -180,7 +180,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
     /// keep it from deciding.
     fn check_decision(&self) -> Result<(), AskError<K::Err>> {
         let core = self.to.core();
-        if core.state() != ActorState::Deciding {
+        if core.state() != ActorState::Deciding || !self.to.cell().has_question() {
             return Ok(());
         }
         match core.system.running_actor() {

@@ -243,19 +243,42 @@ impl<M: Message> Cell<M> {
         self.say(incarnation, Word::Failed(failure));
     }
 
-    /// Takes the supervisor's answer to a question, if it has come, or says that none will.
-    pub(super) fn take_decision(&self, question: &Arc<Question>) -> Option<Decision> {
-        let (decision, parent_waits) = self.mail.amend(|control| {
+    /// Begins to wait for the word of the parent.
+    pub(super) fn set_question(&self, question: &Arc<Question>) {
+        let question = Arc::clone(question);
+        self.mail
+            .amend(|control| control.get_or_insert_default().question = Some(question));
+    }
+
+    /// Says whether it waits for the word of the parent.
+    pub(super) fn has_question(&self) -> bool {
+        self.mail
+            .peek(|control| control.as_ref()?.question.as_ref().map(|_| ()))
+            .is_some()
+    }
+
+    /// Waits for no word any more; one that has come after all is dropped, and its asker told.
+    pub(super) fn drop_question(&self) {
+        let late = self.mail.amend(|control| {
             let orders = control.as_mut()?;
-            Some((orders.decision.take(), orders.parent_waits))
-        })?;
-        let decision = decision.filter(|decision| Arc::ptr_eq(&decision.question, question));
-        let none = || Decision {
-            question: Arc::clone(question),
-            directive: None,
-            failure: None,
-        };
-        decision.or_else(|| parent_waits.then(none))
+            orders.question = None;
+            let late = orders.decision.take();
+            control.take_if(|orders| orders.is_empty());
+            late
+        });
+        self.discard(late);
+    }
+
+    /// Takes the word of the parent, if it has come, or says that none will.
+    pub(super) fn take_decision(&self) -> Option<Decision> {
+        self.mail.amend(|control| {
+            let orders = control.as_mut()?;
+            let none = orders.parent_waits.then_some(Decision {
+                directive: None,
+                failure: None,
+            });
+            orders.decision.take().or(none)
+        })
     }
 
     /// Says that the incarnation is gone, if somebody wants to know; and then, whether the next one may start.

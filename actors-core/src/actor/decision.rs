@@ -34,8 +34,8 @@ impl<A: Actor> Life<A> {
     ) -> Option<(Option<Directive>, Failure)> {
         let was = self.cell.core.state();
         let question = self.leave_to(&*parent, Plea::Decide, failure);
-        loop {
-            let decision = self.wait_for_decision(&question).await;
+        let answer = loop {
+            let decision = self.wait_for_decision().await;
             let (word, failure) = match decision {
                 Some(decision) => (decision.directive, decision.failure),
                 None => (None, None),
@@ -43,14 +43,18 @@ impl<A: Actor> Life<A> {
             let failure = failure.or_else(|| question.take());
             if self.is_called() {
                 self.cell.discard(failure);
-                return None;
+                break None;
             }
             if let Some(failure) = failure {
-                self.cell.core.set_state(was);
-                return Some((word, failure));
+                break Some((word, failure));
             }
             // The parent has it in its hands: the decision is being made just now.
+        };
+        self.cell.drop_question();
+        if answer.is_some() {
+            self.cell.core.set_state(was);
         }
+        answer
     }
 
     /// Leaves the failure to the parent, which fails with it, and waits for what comes of it. At the top the system shuts
@@ -71,7 +75,8 @@ impl<A: Actor> Life<A> {
         };
         let failure = failure.escalated_by(&self.cell.core.path);
         let question = self.leave_to(&*parent, Plea::Escalate, failure);
-        let decision = self.wait_for_decision(&question).await;
+        let decision = self.wait_for_decision().await;
+        self.cell.drop_question();
         let goes_on = decision.is_some_and(|decision| decision.directive.is_some());
         self.cell.discard(question.take());
         if self.is_called() {
@@ -93,17 +98,19 @@ impl<A: Actor> Life<A> {
         let core = &self.cell.core;
         core.set_state(ActorState::Deciding);
         let question = Question::new(failure.answered_to(parent.core().id));
+        // All this comes before the parent knows: what it asks when it has decided is an ask like any other.
+        self.cell.set_question(&question);
+        // What was taken and not begun is mailbox too.
+        self.cell.mail.put_back(&mut self.burst);
+        let cycle = vec![parent.core().path.clone(), core.path.clone()];
+        self.cell
+            .refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
         let mut signal = Some(Signal::Child {
             child: Arc::downgrade(&self.cell) as Weak<dyn Member>,
             plea,
             question: Arc::clone(&question),
         });
         parent.control(&mut |orders| orders.signals.extend(signal.take()));
-        // What was taken and not begun is mailbox too.
-        self.cell.mail.put_back(&mut self.burst);
-        let cycle = vec![parent.core().path.clone(), core.path.clone()];
-        self.cell
-            .refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
         question
     }
 
@@ -143,12 +150,11 @@ impl<A: Actor> Life<A> {
     }
 
     /// Waits for the word of the parent; `None` when its time is up, or a stop or a recall has come.
-    async fn wait_for_decision(&mut self, question: &Arc<Question>) -> Option<Decision> {
+    async fn wait_for_decision(&mut self) -> Option<Decision> {
         let limit = self.policy.timeout();
         let limit = self.cell.core.system.deadlines.sleep(limit);
         let waiting = Arc::clone(&self.cell);
-        let question = Arc::clone(question);
-        let decision = poll_fn(move |_| match waiting.take_decision(&question) {
+        let decision = poll_fn(move |_| match waiting.take_decision() {
             Some(decision) => Poll::Ready(decision),
             None => Poll::Pending,
         });

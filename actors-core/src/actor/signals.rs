@@ -13,28 +13,24 @@ use super::activation::answer_orphans;
 use super::lifecycle::{Born, Judged, Life};
 
 impl<A: Actor> Life<A> {
-    /// Hears what children say, and what it said of itself.
-    pub(super) async fn hear_signals(&mut self, born: &mut Born<A>) -> Judged {
-        while let Some(signal) = self.next_signal() {
-            let judged = match signal {
-                Signal::Own { incarnation, word } if incarnation == born.ctx.incarnation() => {
-                    self.hear_own(word).await
-                }
-                Signal::Own { word, .. } => {
-                    self.cell.discard(word);
-                    continue;
-                }
-                Signal::Child {
-                    child,
-                    plea,
-                    question,
-                } => self.hear_child(&child, plea, question, born).await,
-            };
-            if let Judged::Exit(exit) = judged {
-                return Judged::Exit(exit);
+    /// Hears what a child says, or what it said of itself. One at a time: whatever it does about it, a stop or a recall may
+    /// have come before the next.
+    pub(super) async fn hear_signal(&mut self, born: &mut Born<A>) -> Judged {
+        match self.next_signal() {
+            None => Judged::Resume,
+            Some(Signal::Own { incarnation, word }) if incarnation == born.ctx.incarnation() => {
+                self.hear_own(word).await
             }
+            Some(Signal::Own { word, .. }) => {
+                self.cell.discard(word);
+                Judged::Resume
+            }
+            Some(Signal::Child {
+                child,
+                plea,
+                question,
+            }) => self.hear_child(&child, plea, &question, born).await,
         }
-        Judged::Resume
     }
 
     async fn hear_own(&mut self, word: Word) -> Judged {
@@ -50,7 +46,7 @@ impl<A: Actor> Life<A> {
         &mut self,
         child: &Weak<dyn Member>,
         plea: Plea,
-        question: Arc<Question>,
+        question: &Arc<Question>,
         born: &mut Born<A>,
     ) -> Judged {
         let child = child.upgrade().filter(|child| child.core().is_deciding());
@@ -72,13 +68,9 @@ impl<A: Actor> Life<A> {
                 (judged, directive, Some(failure))
             }
         };
-        let mut decision = Some(Decision {
-            question,
-            directive,
-            failure,
-        });
+        let mut decision = Some(Decision { directive, failure });
         if matches!(judged, Judged::Resume) {
-            child.control(&mut |orders| orders.decision = decision.take());
+            child.control(&mut |orders| orders.answer(question, &mut decision));
         }
         self.cell.discard(decision);
         judged
@@ -108,11 +100,14 @@ impl<A: Actor> Life<A> {
 
     fn next_signal(&mut self) -> Option<Signal> {
         let signal = self.cell.mail.amend(|control| {
-            let signal = control.as_mut()?.signals.pop_front();
+            let signals = &mut control.as_mut()?.signals;
+            let signal = signals.pop_front()?;
+            let more = !signals.is_empty();
             control.take_if(|orders| orders.is_empty());
-            signal
+            Some((signal, more))
         });
-        self.has_signals = signal.is_some();
+        let (signal, more) = signal.unzip();
+        self.has_signals = more.unwrap_or(false);
         signal
     }
 }

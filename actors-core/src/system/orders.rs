@@ -66,7 +66,7 @@ pub(crate) enum Word {
 }
 
 /// A failure that a child and its parent share: whoever takes it decides. The child takes it back when it waits no more. It
-/// also tells decisions apart, so that a late one is none about the next failure.
+/// also tells failures apart, so that a late decision is none about the next.
 #[derive(Debug)]
 pub(crate) struct Question(Mutex<Option<Failure>>);
 
@@ -83,7 +83,6 @@ impl Question {
 /// The supervisor's word on a failure that was left to it.
 #[derive(Debug)]
 pub(crate) struct Decision {
-    pub(crate) question: Arc<Question>,
     /// `None`: as the declared policy says.
     pub(crate) directive: Option<Directive>,
     /// The failure, if it comes back.
@@ -109,6 +108,8 @@ pub(crate) struct Orders {
     pub(crate) ending: Option<Ending>,
     /// The deadline of the ending has passed: user code is dropped at its await.
     pub(crate) cut: bool,
+    /// What it waits for the word of its parent about.
+    pub(crate) question: Option<Arc<Question>>,
     pub(crate) decision: Option<Decision>,
     pub(crate) signals: VecDeque<Signal>,
     pub(crate) recall: Option<Recall>,
@@ -128,6 +129,7 @@ impl Orders {
         let Self {
             ending,
             cut,
+            question,
             decision,
             signals,
             recall,
@@ -138,7 +140,16 @@ impl Orders {
         } = self;
         let waiting = go.is_some() || starting.is_some() || awaited.is_some() || *parent_waits;
         let ordered = ending.is_some() || *cut || recall.is_some();
-        !waiting && !ordered && decision.is_none() && signals.is_empty()
+        let asking = question.is_some() || decision.is_some();
+        !waiting && !ordered && !asking && signals.is_empty()
+    }
+
+    /// Takes the decision if it is about what the actor waits for; from then on it waits no more.
+    pub(crate) fn answer(&mut self, question: &Arc<Question>, decision: &mut Option<Decision>) {
+        let asked = self.question.take_if(|asked| Arc::ptr_eq(asked, question));
+        if asked.is_some() {
+            self.decision = decision.take();
+        }
     }
 
     /// Takes an order to end. A stronger one replaces a weaker one; the earlier deadline stays, but a stop has its own after

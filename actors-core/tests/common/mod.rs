@@ -7,6 +7,7 @@
 )]
 
 pub(crate) mod bomb;
+pub(crate) mod judge;
 pub(crate) mod puppet;
 pub(crate) mod recorder;
 pub(crate) mod troupe;

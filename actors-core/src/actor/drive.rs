@@ -165,9 +165,13 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
             if is_late || turn::takes_end_of_handler() {
                 return Poll::Ready(Driven::Cut);
             }
-            self.life.look();
+            let has_looked = self.life.look();
             if self.life.seen.exhausts(self.patience) {
                 return Poll::Ready(Driven::Cut);
+            }
+            // What came since the poll may be what a future of the system's own waits for, and nothing would wake it again.
+            if has_looked {
+                continue;
             }
             if self.work.variant.is_some() {
                 self.work.stopwatch.look(&self.life.cell.core, cx);
@@ -224,12 +228,14 @@ impl<A: Actor> Life<A> {
         }
     }
 
-    /// Looks at the control lane, if it wants to be looked at, and does at once what a stop asks for.
+    /// Looks at the control lane, if it wants to be looked at, and does at once what a stop asks for. Says whether it has.
     #[inline]
-    pub(super) fn look(&mut self) {
-        if self.cell.mail.has_attention() {
+    pub(super) fn look(&mut self) -> bool {
+        let wants = self.cell.mail.has_attention();
+        if wants {
             self.look_closely();
         }
+        wants
     }
 
     /// The same, although nothing new wants to be looked at.

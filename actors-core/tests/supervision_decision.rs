@@ -1,5 +1,7 @@
 //! Promise F7: a parent decides about the failures of its children by a method of its own.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 mod common;
 
 use actors_core::prelude::*;

@@ -1,5 +1,7 @@
 //! Promise F7: while a child waits for the decision of its parent, neither hangs, and everybody who asked is told.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 mod common;
 
 use std::sync::{Arc, Mutex};
@@ -9,7 +11,7 @@ use actors_core::prelude::*;
 use actors_testkit::TestKit;
 use common::judge::{Court, JudgeRef};
 use common::puppet::{Oops, PuppetRef, Script};
-use common::{Gate, Log, beside, panicked, threads, turned_out};
+use common::{Gate, Log, beside, panicked, settle, threads, turned_out};
 
 /// A parent that says `directive`, and its child `c`, whose declared policy stops it.
 async fn family(kit: &TestKit, log: &Log, directive: Directive) -> (JudgeRef, PuppetRef) {
@@ -91,12 +93,12 @@ async fn an_ask_of_the_parent_while_the_child_waits_is_a_cycle_at_once(kit: Test
     let ask = async move {
         two.crash("boom").tell();
         // The child runs before the parent goes on.
-        tokio::time::sleep(ms(1)).await;
+        settle().await;
         one.await
     };
     let (answer, time) = asked_by(&kit, &parent, ask).await;
     assert!(matches!(answer, Err(AskError::Cycle(_))), "{answer:?}");
-    assert_eq!(time, ms(1));
+    assert_eq!(time, ms(0));
     assert_eq!(child.note("x").await, Ok(1));
     assert_eq!(log.take(), ["p judges c: boom"]);
 }

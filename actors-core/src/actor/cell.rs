@@ -269,11 +269,11 @@ impl<M: Message> Cell<M> {
         self.discard(late);
     }
 
-    /// Takes the word of the parent, if it has come, or says that none will.
-    pub(super) fn take_decision(&self) -> Option<Decision> {
+    /// Takes the word of the parent, if it has come, or says that none will; not of a parent that `has_begun` to decide.
+    pub(super) fn take_decision(&self, has_begun: bool) -> Option<Decision> {
         self.mail.amend(|control| {
             let orders = control.as_mut()?;
-            let none = orders.parent_waits.then_some(Decision {
+            let none = (orders.parent_waits && !has_begun).then_some(Decision {
                 directive: None,
                 failure: None,
             });

@@ -7,6 +7,7 @@
 use std::future::poll_fn;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
+use std::time::Duration;
 
 use crate::error::{AskFailure, CyclePath};
 use crate::supervision::{Directive, Failure, FailureReport, StopReason, Verdict};
@@ -34,8 +35,9 @@ impl<A: Actor> Life<A> {
     ) -> Option<(Option<Directive>, Failure)> {
         let was = self.cell.core.state();
         let question = self.leave_to(&*parent, Plea::Decide, failure);
+        let mut limit = Some(self.policy.timeout());
         let answer = loop {
-            let decision = self.wait_for_decision().await;
+            let decision = self.wait_for_decision(limit).await;
             let (word, failure) = match decision {
                 Some(decision) => (decision.directive, decision.failure),
                 None => (None, None),
@@ -48,7 +50,8 @@ impl<A: Actor> Life<A> {
             if let Some(failure) = failure {
                 break Some((word, failure));
             }
-            // The parent has it in its hands: the decision is being made just now.
+            // The parent has it in its hands: the decision is being made just now, and comes, or the actor is ordered to end.
+            limit = None;
         };
         self.cell.drop_question();
         if answer.is_some() {
@@ -75,7 +78,7 @@ impl<A: Actor> Life<A> {
         };
         let failure = failure.escalated_by(&self.cell.core.path);
         let question = self.leave_to(&*parent, Plea::Escalate, failure);
-        let decision = self.wait_for_decision().await;
+        let decision = self.wait_for_decision(Some(self.policy.timeout())).await;
         self.cell.drop_question();
         let goes_on = decision.is_some_and(|decision| decision.directive.is_some());
         self.cell.discard(question.take());
@@ -149,16 +152,17 @@ impl<A: Actor> Life<A> {
         self.stop_for(reason)
     }
 
-    /// Waits for the word of the parent; `None` when its time is up, or a stop or a recall has come.
-    async fn wait_for_decision(&mut self) -> Option<Decision> {
-        let limit = self.policy.timeout();
-        let limit = self.cell.core.system.deadlines.sleep(limit);
+    /// Waits for the word of the parent; `None` when its time is up, or a stop or a recall has come. Without a limit, the
+    /// parent is known to have begun.
+    async fn wait_for_decision(&mut self, limit: Option<Duration>) -> Option<Decision> {
+        let has_begun = limit.is_none();
+        let limit = limit.map(|limit| self.cell.core.system.deadlines.sleep(limit));
         let waiting = Arc::clone(&self.cell);
-        let decision = poll_fn(move |_| match waiting.take_decision() {
+        let decision = poll_fn(move |_| match waiting.take_decision(has_begun) {
             Some(decision) => Poll::Ready(decision),
             None => Poll::Pending,
         });
-        let work = Work::new(Box::pin(decision)).until(Some(limit));
+        let work = Work::new(Box::pin(decision)).until(limit);
         match self.drive(Box::new(work), Patience::UntilCalled).await {
             Driven::Done(decision) => Some(decision),
             Driven::Panicked(_) | Driven::Cut => None,

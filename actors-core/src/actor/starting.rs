@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::sync::oneshot;
 
@@ -48,7 +48,8 @@ enum State<A: Actor> {
 
 struct Waiting<A: Actor> {
     reference: A::Ref,
-    started: oneshot::Receiver<()>,
+    /// `None` once it is known that there will be no start.
+    started: Option<oneshot::Receiver<()>>,
     ended: Ended,
     /// The parent is the one that waits.
     is_parents: bool,
@@ -63,7 +64,7 @@ impl<A: Actor> Starting<A> {
         let ended = Ended::new(reference.actor().member());
         Self(State::Waiting(Box::new(Waiting {
             reference,
-            started,
+            started: Some(started),
             ended,
             is_parents: false,
         })))
@@ -79,15 +80,10 @@ impl<A: Actor> Future for Starting<A> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let State::Waiting(waiting) = &mut self.0 {
             waiting.tell_if_parent_waits();
-            match Pin::new(&mut waiting.started).poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(_)) => {
-                    return Pin::new(&mut waiting.ended).poll(cx).map(|reason| {
-                        self.0 = State::Over;
-                        Err(StartError::Stopped(reason))
-                    });
-                }
+            if !ready!(waiting.poll_started(cx)) {
+                let reason = ready!(Pin::new(&mut waiting.ended).poll(cx));
+                self.0 = State::Over;
+                return Poll::Ready(Err(StartError::Stopped(reason)));
             }
         }
         match std::mem::replace(&mut self.0, State::Over) {
@@ -99,6 +95,19 @@ impl<A: Actor> Future for Starting<A> {
 }
 
 impl<A: Actor> Waiting<A> {
+    /// Says, once it is known, whether the actor has started.
+    fn poll_started(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let Some(started) = &mut self.started else {
+            return Poll::Ready(false);
+        };
+        let has_started = ready!(Pin::new(started).poll(cx)).is_ok();
+        if !has_started {
+            // Its end may take a while to be told, and a receiver is not to be asked twice.
+            self.started = None;
+        }
+        Poll::Ready(has_started)
+    }
+
     fn member(&self) -> Arc<dyn Member> {
         self.reference.actor().member()
     }

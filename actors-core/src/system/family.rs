@@ -128,8 +128,8 @@ impl Family {
         self.0.lock().group.clone()
     }
 
-    /// The children of a group, in start order; none if the family is closed, or the group is of an earlier incarnation.
-    pub(super) fn members_of(&self, group: &Arc<Group>) -> Vec<Arc<dyn Member>> {
+    /// The children of a group, in start order; `None` if the family is closed, or the group is of an earlier incarnation.
+    pub(super) fn members_of(&self, group: &Arc<Group>) -> Option<Vec<Arc<dyn Member>>> {
         let table = self.0.lock();
         let is_it = table
             .group
@@ -137,7 +137,7 @@ impl Family {
             .is_some_and(|own| Arc::ptr_eq(own, group));
         let holds = is_it && !table.closed;
         drop(table);
-        if holds { self.members() } else { Vec::new() }
+        holds.then(|| self.members())
     }
 
     /// Refuses new children from now on.

@@ -140,24 +140,28 @@ impl Group {
         self.under_way(|restart| restart.spent) == Some(true)
     }
 
-    /// All of `concerned` are down: goes on to the start, unless another child has failed meanwhile and waits to be restarted
-    /// as well.
+    /// All of `concerned` are down: goes on to the start, or is over if they are down for good. Unless another child has
+    /// failed meanwhile, which waits to go as well.
     fn down(&self, concerned: &[Arc<dyn Member>]) -> Result<Duration, Failed> {
-        self.under_way(|restart| {
-            restart.failed.retain(|failed| {
-                concerned
-                    .binary_search_by_key(&failed.id, |member| member.core().id)
-                    .is_err()
-            });
-            match restart.take_oldest() {
-                Some(other) => Err(other),
-                None => {
-                    restart.phase = Phase::Starting;
-                    Ok(restart.after)
-                }
-            }
-        })
-        .unwrap_or(Ok(Duration::ZERO))
+        let under_way = &mut self.state.lock().restart;
+        let Some(restart) = under_way else {
+            return Ok(Duration::ZERO);
+        };
+        restart.failed.retain(|failed| {
+            concerned
+                .binary_search_by_key(&failed.id, |member| member.core().id)
+                .is_err()
+        });
+        if let Some(other) = restart.take_oldest() {
+            return Err(other);
+        }
+        let after = restart.after;
+        if restart.spent {
+            *under_way = None;
+        } else {
+            restart.phase = Phase::Starting;
+        }
+        Ok(after)
     }
 
     /// All have started: the restart is over, unless a child has failed meanwhile.
@@ -203,10 +207,9 @@ impl Home {
         self.look(Family::group).flatten()
     }
 
-    /// The children that `group` is about, in start order; none once the parent stops or has a new incarnation.
-    fn members(&self, group: &Arc<Group>) -> Vec<Arc<dyn Member>> {
-        let members = self.look(|family| family.members_of(group));
-        members.unwrap_or_default()
+    /// The children that `group` is about, in start order; `None` once the parent stops or has a new incarnation.
+    fn members(&self, group: &Arc<Group>) -> Option<Vec<Arc<dyn Member>>> {
+        self.look(|family| family.members_of(group)).flatten()
     }
 
     fn look<R>(&self, look: impl FnOnce(&Family) -> R) -> Option<R> {
@@ -223,13 +226,16 @@ pub(crate) async fn restart_together(system: Arc<SystemCore>, home: Home, group:
         return;
     };
     let mut oldest = cause.id;
-    loop {
+    // All children of a parent that goes are ordered to end, whatever they wait for.
+    while let Some(mut members) = home.members(&group) {
         if group.is_spent() {
-            stop_together(&home, &group, &cause.report).await;
-            return group.end();
+            match stop_together(&members, &group, &cause.report).await {
+                Ok(_) => return,
+                Err(other) => cause = other,
+            }
+            continue;
         }
         let strategy = group.policy.strategy();
-        let mut members = home.members(&group);
         members.retain(|member| {
             let core = member.core();
             strategy.concerns(oldest, core.id) && !core.is_unborn()
@@ -245,7 +251,7 @@ pub(crate) async fn restart_together(system: Arc<SystemCore>, home: Home, group:
                 continue;
             }
         };
-        system.deadlines.sleep(after).await;
+        back_off(&system, after, &members).await;
         for member in &members {
             if group.has_failed() || !start(member).await {
                 break;
@@ -259,13 +265,34 @@ pub(crate) async fn restart_together(system: Arc<SystemCore>, home: Home, group:
             }
         }
     }
+    group.end();
 }
 
-/// The budget is spent: all children end for the last failure.
-async fn stop_together(home: &Home, group: &Arc<Group>, last: &FailureReport) {
-    for member in home.members(group).into_iter().rev() {
-        stop(&member, StopReason::RestartLimit(last.clone())).await;
+/// The budget is spent: all children end for the last failure. One that came meanwhile may have failed as well.
+async fn stop_together(
+    members: &[Arc<dyn Member>],
+    group: &Group,
+    last: &FailureReport,
+) -> Result<Duration, Failed> {
+    for member in members.iter().rev() {
+        stop(member, StopReason::RestartLimit(last.clone())).await;
     }
+    group.down(members)
+}
+
+/// Waits before the children start, unless none is left that could: nothing of them is to be kept for a wait that may be long.
+async fn back_off(system: &SystemCore, after: Duration, members: &[Arc<dyn Member>]) {
+    let mut sleep = pin!(system.deadlines.sleep(after));
+    let mut none_is_left = pin!(async {
+        for member in members {
+            member.core().end().wait().await;
+        }
+    });
+    poll_fn(|cx| match sleep.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => none_is_left.as_mut().poll(cx),
+    })
+    .await;
 }
 
 async fn stop(member: &Arc<dyn Member>, reason: StopReason) {

@@ -79,21 +79,21 @@ impl<A: Actor> Life<A> {
         let failure = failure.escalated_by(&self.cell.core.path);
         let question = self.leave_to(&*parent, Plea::Escalate, failure);
         let decision = self.wait_for_decision(Some(self.policy.timeout())).await;
+        let directive = decision.and_then(|decision| decision.directive);
         self.cell.drop_question();
-        let goes_on = decision.is_some_and(|decision| decision.directive.is_some());
         self.cell.discard(question.take());
         if self.is_called() {
             return Judged::Exit(self.called_off());
         }
-        match goes_on {
-            true if failed_to_start => self.start_again(report),
-            true => {
-                self.cell.core.set_state(ActorState::Ready);
-                Judged::Resume
-            }
+        if directive.is_none() {
             // The parent was busy for too long, or waits for this very actor.
-            false => self.stop_for(StopReason::Failed(report)),
+            return self.stop_for(StopReason::Failed(report));
         }
+        if failed_to_start {
+            return self.start_again(report);
+        }
+        self.cell.core.set_state(ActorState::Ready);
+        Judged::Resume
     }
 
     /// Tells the parent of a failure, and sees to it that the parent does not wait for this very actor.

@@ -123,11 +123,11 @@ impl<A: Actor> Life<A> {
         Situation {
             now: self.cell.core.system.clock.now(),
             random: self.random(),
-            restartable: self.restarts(),
+            restartable: self.is_restartable(),
         }
     }
 
-    fn restarts(&self) -> bool {
+    fn is_restartable(&self) -> bool {
         self.cell.core.options.restart_type != RestartType::Temporary
     }
 
@@ -135,7 +135,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn group(&self) -> Option<Arc<Group>> {
         Home::of(&self.cell.core)
             .group()
-            .filter(|_| self.restarts())
+            .filter(|_| self.is_restartable())
     }
 
     /// Asks for a restart of its siblings and itself.
@@ -157,7 +157,7 @@ impl<A: Actor> Life<A> {
 
     /// It asked for a fresh state itself: that is no failure, and does not count.
     pub(super) fn restart_itself(&mut self) -> Judged {
-        if self.restarts() {
+        if self.is_restartable() {
             return Judged::Exit(Exit::Restart {
                 after: Duration::ZERO,
                 cause: Word::Restart.into_failure(),

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::dispatch::turn;
 use crate::supervision::StopReason;
-use crate::system::member::{Member, see_to_the_end};
+use crate::system::enforce::see_to_the_end;
+use crate::system::member::Member;
 use crate::system::orders::{EndKind, Ending};
 
 /// Orders the end, sees to it that it comes, and returns the wait for it.

@@ -14,8 +14,9 @@ use crate::supervision::{StopReason, Supervision};
 use crate::sync::Mutex;
 
 use super::deadlines::earlier;
+use super::enforce::see_to_the_end;
 use super::group::Group;
-use super::member::{Core, Member, see_to_the_end};
+use super::member::{Core, Member};
 use super::orders::{EndKind, Ending};
 
 /// Why a child cannot be added.

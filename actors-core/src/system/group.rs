@@ -35,8 +35,9 @@ use crate::supervision::{
 use crate::sync::Mutex;
 
 use super::SystemCore;
+use super::enforce::{recall, see_to_the_end};
 use super::family::Family;
-use super::member::{Core, Member, recall, see_to_the_end};
+use super::member::{Core, Member};
 use super::orders::{EndKind, Ending};
 
 /// The children of one incarnation of a parent, as far as they are restarted together.
@@ -227,45 +228,45 @@ pub(crate) async fn restart_together(system: Arc<SystemCore>, home: Home, group:
     };
     let mut oldest = cause.id;
     // All children of a parent that goes are ordered to end, whatever they wait for.
-    while let Some(mut members) = home.members(&group) {
-        if group.is_spent() {
-            match stop_together(&members, &group, &cause.report).await {
-                Ok(_) => return,
-                Err(other) => cause = other,
-            }
-            continue;
-        }
-        let strategy = group.policy.strategy();
-        members.retain(|member| {
-            let core = member.core();
-            strategy.concerns(oldest, core.id) && !core.is_unborn()
-        });
-        for member in members.iter().rev() {
-            bring_down(member, &cause).await;
-        }
-        let after = match group.down(&members) {
-            Ok(after) => after,
+    while let Some(members) = home.members(&group) {
+        match try_restart(&system, &group, members, oldest, &cause).await {
+            Ok(()) => return,
             Err(other) => {
                 oldest = oldest.min(other.id);
                 cause = other;
-                continue;
-            }
-        };
-        back_off(&system, after, &members).await;
-        for member in &members {
-            if group.has_failed() || !start(member).await {
-                break;
-            }
-        }
-        match group.up(system.clock.now()) {
-            Ok(()) => return,
-            Err(failed) => {
-                oldest = oldest.min(failed.id);
-                cause = failed;
             }
         }
     }
     group.end();
+}
+
+/// Goes down and up once, with all that a failure of `oldest` concerns. Gives a child that has failed meanwhile.
+async fn try_restart(
+    system: &SystemCore,
+    group: &Group,
+    mut members: Vec<Arc<dyn Member>>,
+    oldest: ActorId,
+    cause: &Failed,
+) -> Result<(), Failed> {
+    if group.is_spent() {
+        return stop_together(&members, group, &cause.report).await;
+    }
+    let strategy = group.policy.strategy();
+    members.retain(|member| {
+        let core = member.core();
+        strategy.concerns(oldest, core.id) && !core.is_unborn()
+    });
+    for member in members.iter().rev() {
+        bring_down(member, cause).await;
+    }
+    let after = group.down(&members)?;
+    back_off(system, after, &members).await;
+    for member in &members {
+        if group.has_failed() || !start(member).await {
+            break;
+        }
+    }
+    group.up(system.clock.now())
 }
 
 /// The budget is spent: all children end for the last failure. One that came meanwhile may have failed as well.
@@ -273,11 +274,11 @@ async fn stop_together(
     members: &[Arc<dyn Member>],
     group: &Group,
     last: &FailureReport,
-) -> Result<Duration, Failed> {
+) -> Result<(), Failed> {
     for member in members.iter().rev() {
         stop(member, StopReason::RestartLimit(last.clone())).await;
     }
-    group.down(members)
+    group.down(members).map(|_| ())
 }
 
 /// Waits before the children start, unless none is left that could: nothing of them is to be kept for a wait that may be long.

@@ -1,32 +1,30 @@
 //! An actor as its system and its family see it: without its type.
 //!
 //! [`Core`] is all that is known of an actor but its messages; [`Member`] adds the few things that need the mailbox. How an
-//! actor is told to end, and who sees to it that it does, is written here once, for references, parents and shutdown alike.
+//! actor is told to end is written here once, for references, parents and shutdown alike; who sees to it that it does, in
+//! `enforce.rs`.
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::Poll;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::event::LifecycleEvent;
 use crate::mailbox::Mailbox;
 use crate::path::{ActorId, ActorPath};
-use crate::supervision::{FailureReport, RestartType, StopReason, Supervision};
+use crate::supervision::{RestartType, StopReason, Supervision};
 use crate::sync::Mutex;
 
+use super::SystemCore;
 use super::counters::add;
 use super::end::{End, Terminated};
+use super::enforce::see_to_the_end;
 use super::family::Family;
-use super::orders::{EndKind, Ending, Orders, Recall};
+use super::orders::{EndKind, Ending, Orders};
 use super::state::{ActorState, Mark, StateCell};
-use super::{GRACE, LONG_GRACE, SystemCore};
 
 /// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
 #[derive(Debug)]
@@ -233,10 +231,9 @@ impl Core {
         }
     }
 
-    pub(crate) fn count_restart(&self) -> u32 {
-        let restarts = self.restarts() + 1;
-        self.restarts.store(restarts, Ordering::Relaxed);
-        restarts
+    /// Counts one more restart. Only the activation writes.
+    pub(crate) fn count_restart(&self) {
+        self.restarts.store(self.restarts() + 1, Ordering::Relaxed);
     }
 
     /// Publishes and logs what happened to this actor.
@@ -325,14 +322,14 @@ impl dyn Member {
 
     /// Cuts what user code still runs, at its await; a drain becomes a stop with a deadline of its own. Returns the number
     /// of the poll that was under way or last.
-    fn cut(&self) -> u32 {
+    pub(super) fn cut(&self) -> u32 {
         let deadline = self.core().stop_deadline();
         self.control(&mut |orders| orders.run_out(deadline));
         self.core().polls.load(Ordering::Relaxed)
     }
 
-    /// Cuts what user code of a recalled incarnation still runs.
-    fn cut_recalled(&self) -> u32 {
+    /// Cuts what user code of a recalled incarnation still runs. Returns the number of the poll, as [`cut`](Self::cut) does.
+    pub(super) fn cut_recalled(&self) -> u32 {
         self.control(&mut |orders| {
             if let Some(recall) = &mut orders.recall {
                 recall.cut = true;
@@ -342,7 +339,7 @@ impl dyn Member {
     }
 
     /// Abandons the actor if its code has held a thread since `poll` began, or if no thread has come for it for long.
-    fn abandon_if_stuck(&self, poll: u32, waited_long: bool) {
+    pub(super) fn abandon_if_stuck(&self, poll: u32, waited_long: bool) {
         let core = self.core();
         let is_in_poll = !poll.is_multiple_of(2);
         let same = self.is_active() && core.polls.load(Ordering::Relaxed) == poll;
@@ -414,92 +411,4 @@ impl dyn Member {
         self.drop_orders();
         true
     }
-}
-
-/// Makes the running incarnation of `member` end, and waits until it has, or the actor has: at its deadline its user code is
-/// cut, and if that holds a thread it is abandoned.
-pub(crate) async fn recall(member: &Arc<dyn Member>, cause: (ActorPath, FailureReport)) {
-    let system = &member.core().system;
-    let deadline = member.core().stop_deadline();
-    let (down, is_down) = oneshot::channel();
-    let mut order = Some(Recall {
-        deadline,
-        cut: false,
-        cause,
-        down,
-    });
-    member.control(&mut |orders| orders.recall = order.take());
-    let mut is_down = pin!(async { drop(is_down.await) });
-    let Some(deadline) = deadline else {
-        return is_down.await;
-    };
-    let mut next = deadline;
-    while !comes_before(system, is_down.as_mut(), next).await {
-        let poll = member.cut_recalled();
-        let Some(patience) = system.clock.now().checked_add(GRACE) else {
-            return;
-        };
-        if comes_before(system, is_down.as_mut(), patience).await {
-            return;
-        }
-        next = patience;
-        let waited_long = system.clock.now().duration_since(deadline) >= LONG_GRACE;
-        member.abandon_if_stuck(poll, waited_long);
-    }
-}
-
-/// Waits until `member` has ended, and sees to it: at its deadline its user code is cut, and if that holds a thread it is
-/// abandoned.
-///
-/// Cancel safe: dropping it leaves the order, and nobody who enforces it.
-pub(crate) async fn see_to_the_end(member: Arc<dyn Member>) {
-    let system = Arc::clone(&member.core().system);
-    loop {
-        let Some(ending) = member.ending() else {
-            return;
-        };
-        let Some(deadline) = ending.deadline else {
-            member.core().end().wait().await;
-            return;
-        };
-        let mut ended = pin!(ended(&member));
-        if comes_before(&system, ended.as_mut(), deadline).await {
-            return;
-        }
-        if ending.kind != member.ending().map_or(ending.kind, |now| now.kind) {
-            continue; // A stronger order came meanwhile, with a deadline of its own.
-        }
-        let poll = member.cut();
-        if ending.kind == EndKind::Drain {
-            continue;
-        }
-        let Some(patience) = system.clock.now().checked_add(GRACE) else {
-            return;
-        };
-        if comes_before(&system, ended.as_mut(), patience).await {
-            return;
-        }
-        let waited_long = system.clock.now().duration_since(deadline) >= LONG_GRACE;
-        member.abandon_if_stuck(poll, waited_long);
-    }
-}
-
-async fn ended(member: &Arc<dyn Member>) {
-    member.core().end().wait().await;
-}
-
-/// Says whether what is waited for comes before a time. Nothing is lost when it does not: it can be waited for again.
-async fn comes_before(
-    system: &SystemCore,
-    mut awaited: Pin<&mut (impl Future<Output = ()> + Send)>,
-    deadline: Instant,
-) -> bool {
-    let mut sleep = system.deadlines.sleep_until(deadline);
-    poll_fn(|cx| {
-        if awaited.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(true);
-        }
-        Pin::new(&mut sleep).poll(cx).map(|()| false)
-    })
-    .await
 }

@@ -8,6 +8,7 @@ mod config;
 pub(crate) mod counters;
 pub(crate) mod deadlines;
 pub(crate) mod end;
+pub(crate) mod enforce;
 pub(crate) mod family;
 pub(crate) mod group;
 mod health;

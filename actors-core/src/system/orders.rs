@@ -263,6 +263,7 @@ mod tests {
         orders.run_out(deadline);
         assert!(orders.cut);
     }
+
     #[test]
     fn a_drain_that_is_done_is_a_stop_for_the_same_reason() {
         let now = Instant::now();
@@ -272,10 +273,10 @@ mod tests {
             let was = ending(kind, 5, now);
             orders.end(&was);
             orders.drained(deadline);
-            let now = orders.ending.expect("it was ordered");
-            assert_eq!(now.reason, was.reason);
-            assert_eq!(now.deadline, left.or(was.deadline), "{kind:?}");
-            assert_eq!(now.kind, kind.max(Stop));
+            let is = orders.ending.expect("it was ordered");
+            assert_eq!(is.reason, was.reason);
+            assert_eq!(is.deadline, left.or(was.deadline), "{kind:?}");
+            assert_eq!(is.kind, kind.max(Stop));
         }
     }
 }

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use common::recorder::{Recorder, RecorderRef, held, recorder, recorder_with};
 use common::world::{
-    beside, bounded, in_virtual_time, in_virtual_time_with, on_two_threads, threaded_runtime,
-    timed, virtual_runtime,
+    beside, bounded, expect_no_timer, in_virtual_time, in_virtual_time_with, on_two_threads,
+    threaded_runtime, timed, virtual_runtime,
 };
 use common::{Gate, pass, settle};
 
@@ -139,7 +139,6 @@ fn an_ask_with_no_time_sends_nothing() {
     });
 }
 
-/// The real clock is the point: while nothing can run and a timer is left, virtual time jumps to it.
 #[test]
 fn no_timer_is_left_behind_by_an_ask_that_has_ended() {
     bounded(|| {
@@ -150,18 +149,7 @@ fn no_timer_is_left_behind_by_an_ask_that_has_ended() {
             let mut dropped = recorder.keep().ask();
             assert!(poll!(&mut dropped).is_pending());
             drop(dropped);
-            let before = Instant::now();
-            let (done, is_done) = tokio::sync::oneshot::channel();
-            let outsider = std::thread::spawn(move || {
-                let began = std::time::Instant::now();
-                while began.elapsed() < ms(20) {
-                    std::hint::spin_loop();
-                }
-                done.send(())
-            });
-            is_done.await.unwrap();
-            assert_eq!(before.elapsed(), ms(0));
-            outsider.join().unwrap().unwrap();
+            expect_no_timer().await;
         });
     });
 }

@@ -6,14 +6,14 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actors_core::prelude::*;
 use tokio::task::yield_now;
 
 use common::recorder::{Numbers, Recorder, held, recorder};
 use common::world::{in_virtual_time, in_virtual_time_with, on_two_threads};
-use common::{Gate, settle};
+use common::{Gate, settle, spin};
 
 /// Notices when it is entered twice.
 #[derive(Default)]
@@ -193,10 +193,7 @@ struct Runner {
 impl Runner {
     #[handler]
     fn step(&mut self) {
-        let began = Instant::now();
-        while began.elapsed() < self.spin {
-            std::hint::spin_loop();
-        }
+        spin(self.spin);
         self.log.add(self.number);
     }
 }

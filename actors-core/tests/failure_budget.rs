@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actors_core::prelude::*;
 use common::puppet::{Oops, PuppetRef, Script};
-use common::{Log, beside, pass, paused, settle, system, turned_out};
+use common::{Log, beside, pass, paused, restart_limit, settle, system, turned_out};
 use tokio::time::Instant;
 
 /// A policy without a wait between restarts.
@@ -22,14 +22,6 @@ async fn crash(puppet: &PuppetRef, text: &'static str) {
     settle().await;
 }
 
-/// Says which failure spent the budget.
-async fn limit_text(puppet: &PuppetRef) -> String {
-    match puppet.stopped().await {
-        StopReason::RestartLimit(failure) => failure.text().to_owned(),
-        other => panic!("no limit but: {other}"),
-    }
-}
-
 #[test]
 fn there_are_at_most_n_restarts_in_a_sliding_window() {
     paused(async {
@@ -42,7 +34,7 @@ fn there_are_at_most_n_restarts_in_a_sliding_window() {
         }
         pass(ms(5_999)).await;
         crash(&puppet, "spent").await;
-        assert_eq!(limit_text(&puppet).await, "spent");
+        assert_eq!(restart_limit(&puppet).await, "spent");
     });
 }
 
@@ -73,7 +65,7 @@ fn the_default_is_5_restarts_in_60_seconds() {
         }
         // The first of them is exactly 60 s old.
         crash(&puppet, "spent").await;
-        assert_eq!(limit_text(&puppet).await, "spent");
+        assert_eq!(restart_limit(&puppet).await, "spent");
         assert_eq!(log.count("a made"), 6);
     });
 }
@@ -107,7 +99,7 @@ fn a_failed_start_counts_as_a_restart_that_was_asked_for() {
         let puppet = Script::new("a", &log)
             .on_start(|_| Box::pin(async { Err(Oops("no start").into()) }))
             .supervised(&system, at_once(3, secs(60)));
-        assert_eq!(limit_text(&puppet).await, "oops: no start");
+        assert_eq!(restart_limit(&puppet).await, "oops: no start");
         assert_eq!(log.count("a made"), 4);
     });
 }
@@ -152,7 +144,7 @@ fn a_limit_of_0_never_restarts() {
         let (system, log) = (system(), Log::default());
         let puppet = Script::new("a", &log).supervised(&system, at_once(0, secs(60)));
         crash(&puppet, "boom").await;
-        assert_eq!(limit_text(&puppet).await, "boom");
+        assert_eq!(restart_limit(&puppet).await, "boom");
         assert_eq!(log.count("a made"), 1);
     });
 }

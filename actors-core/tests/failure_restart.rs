@@ -250,12 +250,7 @@ fn a_failure_beside_an_old_incarnation_never_fails_a_new_one() {
             );
         };
         puppet.act(Box::new(pipe)).await.unwrap();
-        let waits = gate.clone();
-        let fail = async move {
-            waits.pass().await;
-            panic!("itself")
-        };
-        puppet.wait_for(Box::pin(fail)).tell();
+        puppet.crash_at(gate.clone(), "itself").tell();
         gate.reached(1).await;
         late.open();
         settle().await;

@@ -14,7 +14,8 @@ use tokio::time::timeout;
 
 use common::Gate;
 use common::world::{
-    bounded, in_virtual_time, in_virtual_time_with, threaded_runtime, timed, virtual_runtime,
+    bounded, expect_no_timer, in_virtual_time, in_virtual_time_with, threaded_runtime, timed,
+    virtual_runtime,
 };
 
 /// Takes its time, in one way or the other.
@@ -269,7 +270,6 @@ fn a_hook_that_takes_long_is_no_slow_handler() {
     });
 }
 
-/// The real clock is the point: while nothing can run and a timer is left, virtual time jumps to it.
 #[test]
 fn a_handler_that_was_not_slow_leaves_no_timer_behind() {
     bounded(|| {
@@ -277,14 +277,7 @@ fn a_handler_that_was_not_slow_leaves_no_timer_behind() {
             let system = common::system();
             let worker = system.spawn("worker", Worker::default).unwrap();
             worker.wait(ms(10)).await.unwrap();
-            let (done, is_done) = tokio::sync::oneshot::channel();
-            let outsider = thread::spawn(move || {
-                hold(ms(20));
-                done.send(())
-            });
-            let (passed, is_done) = timed(is_done).await;
-            assert_eq!((passed, is_done), (Duration::ZERO, Ok(())));
-            outsider.join().unwrap().unwrap();
+            expect_no_timer().await;
         });
     });
 }

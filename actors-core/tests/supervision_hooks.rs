@@ -300,7 +300,7 @@ fn a_runtime_that_is_dropped_runs_no_hook() {
 fn watchers_are_told_the_reason_that_the_hook_was_told_of_a_drain() {
     together(Supervision::default(), async |troupe| {
         let script = troupe.script("a").on_stop(|_| Box::pin(pending()));
-        let a = troupe.add_as(script, |spawn| spawn).await;
+        let a = troupe.add_script(script).await;
         troupe.log.take();
         let end = a.drain();
         calm().await;

@@ -4,16 +4,13 @@ mod common;
 
 use std::alloc::System;
 use std::panic::resume_unwind;
-use std::thread;
 
 use actors_core::prelude::*;
-use common::world::{bounded, threaded_runtime, virtual_runtime};
+use common::world::{bounded, expect_no_timer, threaded_runtime, virtual_runtime};
 use common::{beside, settle, system};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -107,7 +104,6 @@ fn a_million_asks_to_actors_that_die_end_each_once_and_nothing_is_pending() {
     });
 }
 
-/// The real clock is the point: while nothing can run and a timer is left, virtual time jumps to it.
 #[test]
 fn asks_to_actors_that_die_leave_not_one_deadline_behind() {
     bounded(|| {
@@ -117,18 +113,7 @@ fn asks_to_actors_that_die_leave_not_one_deadline_behind() {
                 assert_eq!(ask_a_mortal(&system, round, 100).await, 100);
             }
             settle().await;
-            let before = Instant::now();
-            let (done, is_done) = oneshot::channel();
-            let outsider = thread::spawn(move || {
-                let began = std::time::Instant::now();
-                while began.elapsed() < ms(20) {
-                    std::hint::spin_loop();
-                }
-                done.send(())
-            });
-            is_done.await.unwrap();
-            assert_eq!(before.elapsed(), ms(0));
-            outsider.join().unwrap().unwrap();
+            expect_no_timer().await;
         });
     });
 }

@@ -148,12 +148,6 @@ fn policy(strategy: Strategy) -> Supervision {
     policy.backoff(Backoff::fixed(ms(WAIT)))
 }
 
-/// A future that panics when the gate is open.
-async fn fails_at(gate: Gate) {
-    gate.pass().await;
-    panic!("another failure");
-}
-
 /// Spawns the children; the subject is about to end, and has its queue.
 async fn set_up(troupe: &Troupe, row: Row, ends: &Gate) -> [PuppetRef; 3] {
     let older = troupe.add("a").await;
@@ -198,7 +192,7 @@ async fn play(troupe: &Troupe, row: Row) -> [Fate; 3] {
     let children = set_up(troupe, row, &ends).await;
     let [older, subject, younger] = &children;
     if row.meanwhile == Meanwhile::AnotherFailure {
-        younger.wait_for(Box::pin(fails_at(other.clone()))).tell();
+        younger.crash_at(other.clone(), "another failure").tell();
         calm().await;
     }
     match row.way {

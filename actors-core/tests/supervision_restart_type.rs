@@ -6,7 +6,7 @@ use actors_core::prelude::*;
 use common::puppet::{Puppet, PuppetRef, Script};
 use common::troupe::{Troupe, calm, coming, one_for_all, together, waiting};
 use common::world::picked;
-use common::{Gate, pass};
+use common::{Gate, pass, restart_limit};
 
 /// What an actor does to itself.
 type Act = fn(&mut ActorContext<Puppet>);
@@ -134,10 +134,7 @@ fn a_permanent_actor_that_keeps_stopping_itself_spends_its_budget_and_waits_betw
         }
         assert_eq!(troupe.log.count("a kept"), 2);
         stops_itself(&a).await;
-        match a.stopped().await {
-            StopReason::RestartLimit(failure) => assert_eq!(failure.text(), ENDED),
-            other => panic!("{other}"),
-        }
+        assert_eq!(restart_limit(&a).await, ENDED);
     });
 }
 
@@ -170,10 +167,7 @@ fn a_permanent_actor_that_stops_itself_in_on_start_has_failed_to_start() {
         one_for_one().restarts(2, within(secs(60))),
         async |troupe| {
             let a = add_restless(&troupe, RestartType::Permanent, 3, |ctx| ctx.stop()).await;
-            match a.stopped().await {
-                StopReason::RestartLimit(failure) => assert_eq!(failure.text(), ENDED),
-                other => panic!("{other}"),
-            }
+            assert_eq!(restart_limit(&a).await, ENDED);
         },
     );
 }
@@ -272,10 +266,7 @@ fn an_actor_that_asks_for_a_restart_in_on_start_has_failed_to_start() {
         one_for_one().restarts(1, within(secs(60))),
         async |troupe| {
             let a = add_restless(&troupe, RestartType::Transient, 2, |ctx| ctx.restart()).await;
-            match a.stopped().await {
-                StopReason::RestartLimit(failure) => assert_eq!(failure.text(), ASKED),
-                other => panic!("{other}"),
-            }
+            assert_eq!(restart_limit(&a).await, ASKED);
         },
     );
 }
@@ -304,7 +295,7 @@ fn a_restart_asked_for_in_a_hook_of_the_end_is_nothing() {
                 ctx.restart();
                 Box::pin(async {})
             });
-        let a = troupe.add_as(script, |spawn| spawn).await;
+        let a = troupe.add_script(script).await;
         restarts_itself(&a).await;
         troupe.expect_restarts(&[("a", 1)]);
         assert_eq!(a.stop().await, StopReason::Stopped);
@@ -403,7 +394,7 @@ fn a_restart_that_was_asked_for_takes_its_children_along_and_their_names_are_fre
     together(one_for_all(), async |troupe| {
         let child = Script::new("child", &troupe.log);
         let a = troupe.script("a").children([child]);
-        let a = troupe.add_as(a, |spawn| spawn).await;
+        let a = troupe.add_script(a).await;
         troupe.log.take();
         for _ in 0..10 {
             restarts_itself(&a).await;

@@ -49,9 +49,9 @@ fn each_child_ends_before_the_next_one_goes_and_is_ready_before_the_next_one_com
         let (leaves, comes) = (Gate::new(), Gate::new());
         let a = troupe.add("a").await;
         let b = troupe.script("b").start_again_at(&comes);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         let c = troupe.script("c").restart_at(&leaves);
-        troupe.add_as(c, |spawn| spawn).await;
+        troupe.add_script(c).await;
         troupe.log.take();
         troupe.crash(&a).await;
         assert_eq!(troupe.log.take(), ["c on_restart: boom"]);

@@ -8,7 +8,7 @@ use common::troupe::{
     Troupe, calm, coming, going, one_for_all, rest_for_one, round, together, waiting,
 };
 use common::world::picked;
-use common::{Gate, pass};
+use common::{Gate, pass, restart_limit};
 
 /// The last budget that allows `count` restarts.
 fn counting(policy: Supervision, count: u32) -> Supervision {
@@ -30,7 +30,7 @@ fn a_start_that_fails_stops_those_already_started_and_the_restart_is_repeated() 
     together(counting(one_for_all(), 4), async |troupe| {
         let a = troupe.add("a").await;
         let b = troupe.script("b").no_start([1, 2]);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.add("c").await;
         troupe.log.take();
         troupe.crash(&a).await;
@@ -65,15 +65,12 @@ fn a_start_that_always_fails_spends_the_budget_and_stops_all() {
         together(counting(one_for_all(), limit), async move |troupe| {
             let a = troupe.add("a").await;
             let b = troupe.script("b").no_start([1, 2, 3, 4, 5, 6]);
-            let b = troupe.add_as(b, |spawn| spawn).await;
+            let b = troupe.add_script(b).await;
             let c = troupe.add("c").await;
             troupe.crash(&a).await;
             let last = if limit == 0 { "boom" } else { "oops: no start" };
             for child in [&a, &b, &c] {
-                match child.stopped().await {
-                    StopReason::RestartLimit(failure) => assert_eq!(failure.text(), last),
-                    other => panic!("{other}"),
-                }
+                assert_eq!(restart_limit(child).await, last);
             }
             let made = usize::try_from(limit).unwrap();
             assert_eq!(troupe.log.count("b made"), made + 1, "limit {limit}");
@@ -87,7 +84,7 @@ fn a_child_that_has_never_started_makes_its_siblings_restart() {
     together(one_for_all(), async |troupe| {
         troupe.add_all(["a"]).await;
         let b = troupe.script("b").no_start([0]);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.expect_restarts(&[("a", 1), ("b", 1)]);
     });
 }
@@ -99,13 +96,8 @@ fn a_failure_while_the_children_stop_is_logged_and_counts_no_more() {
         let a = troupe.add("a").await;
         let b = troupe.add("b").await;
         let c = troupe.script("c").restart_at(&leaves);
-        troupe.add_as(c, |spawn| spawn).await;
-        let held = gate.clone();
-        let fails = async move {
-            held.pass().await;
-            panic!("while it stops");
-        };
-        b.wait_for(Box::pin(fails)).tell();
+        troupe.add_script(c).await;
+        b.crash_at(gate.clone(), "while it stops").tell();
         gate.reached(1).await;
         let mut events = troupe.system.events();
         troupe.crash(&a).await; // c is asked to go
@@ -128,12 +120,7 @@ fn a_handler_that_fails_after_its_actor_was_asked_to_go_counts_no_more() {
     together(counting(one_for_all(), 2), async |troupe| {
         let gate = Gate::new();
         let [a, b] = troupe.add_all(["a", "b"]).await;
-        let held = gate.clone();
-        let fails = async move {
-            held.pass().await;
-            panic!("while it stops");
-        };
-        b.wait_for(Box::pin(fails)).tell();
+        b.crash_at(gate.clone(), "while it stops").tell();
         gate.reached(1).await;
         troupe.crash(&a).await; // b is asked to go
         gate.open();
@@ -155,7 +142,7 @@ fn a_hook_that_fails_while_the_children_stop_is_an_event_and_nothing_else() {
         let b = troupe
             .script("b")
             .on_restart(|_| Box::pin(async { panic!("in the hook") }));
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.log.take();
         let mut events = troupe.system.events();
         troupe.crash(&a).await;
@@ -176,7 +163,7 @@ fn an_older_sibling_that_fails_while_the_younger_ones_stop_takes_part() {
         let a = troupe.add("a").await;
         let b = troupe.add("b").await;
         let c = troupe.script("c").restart_at(&leaves);
-        troupe.add_as(c, |spawn| spawn).await;
+        troupe.add_script(c).await;
         troupe.log.take();
         troupe.crash(&b).await;
         assert_eq!(troupe.log.take(), ["c on_restart: boom"]);
@@ -204,7 +191,7 @@ fn a_younger_sibling_that_fails_while_the_others_stop_is_no_restart_of_its_own()
         let leaves = Gate::new();
         let [a, b] = troupe.add_all(["a", "b"]).await;
         let c = troupe.script("c").restart_at(&leaves);
-        troupe.add_as(c, |spawn| spawn).await;
+        troupe.add_script(c).await;
         troupe.crash(&a).await;
         troupe.crash(&b).await;
         leaves.open();
@@ -237,7 +224,7 @@ fn a_child_that_fails_while_a_younger_one_starts_begins_anew_and_counts() {
         let comes = Gate::new();
         let a = troupe.add("a").await;
         let b = troupe.script("b").start_again_at(&comes);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.log.take();
         troupe.crash(&a).await;
         assert_eq!(troupe.log.take()[4..], ["a made", "a started", "b made"]);
@@ -269,12 +256,7 @@ fn two_children_that_fail_at_the_same_moment_are_one_restart() {
         let gate = Gate::new();
         let children = troupe.add_all(["a", "b", "c"]).await;
         for child in &children[1..] {
-            let held = gate.clone();
-            let fails = async move {
-                held.pass().await;
-                panic!("at once");
-            };
-            child.wait_for(Box::pin(fails)).tell();
+            child.crash_at(gate.clone(), "at once").tell();
         }
         gate.reached(2).await;
         gate.open();
@@ -290,7 +272,7 @@ fn two_children_that_fail_while_a_third_one_starts_are_one_restart() {
         let comes = Gate::new();
         let [a, b] = troupe.add_all(["a", "b"]).await;
         let c = troupe.script("c").start_again_at(&comes);
-        troupe.add_as(c, |spawn| spawn).await;
+        troupe.add_script(c).await;
         troupe.crash(&a).await;
         a.crash("one").tell();
         b.crash("two").tell();

@@ -43,9 +43,9 @@ async fn bring_to(troupe: &Troupe, when: When) -> ([PuppetRef; 3], Gate) {
     });
     let [a, b, c] = scripts;
     let children = [
-        troupe.add_as(a, |spawn| spawn).await,
-        troupe.add_as(b, |spawn| spawn).await,
-        troupe.add_as(c, |spawn| spawn).await,
+        troupe.add_script(a).await,
+        troupe.add_script(b).await,
+        troupe.add_script(c).await,
     ];
     let failed = if matches!(when, When::WaitsToGo) {
         1
@@ -158,7 +158,7 @@ fn a_child_spawned_while_the_others_stop_or_wait_is_no_part_of_the_restart() {
         let leaves = Gate::new();
         let a = troupe.add("a").await;
         let b = troupe.script("b").restart_at(&leaves);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.crash(&a).await;
         troupe.add("c").await;
         leaves.open();
@@ -190,7 +190,7 @@ fn the_failed_child_may_be_stopped_before_the_restart_and_the_others_restart_all
         let leaves = Gate::new();
         let a = troupe.add("a").await;
         let b = troupe.script("b").restart_at(&leaves);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.crash(&a).await;
         assert_eq!(a.stop().await, StopReason::Stopped);
         leaves.open();

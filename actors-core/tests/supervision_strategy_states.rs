@@ -115,7 +115,7 @@ fn a_child_in_its_first_start_starts_and_goes_then() {
                 Ok(())
             })
         });
-        let b = troupe.add_as(slow, |spawn| spawn).await;
+        let b = troupe.add_script(slow).await;
         b.note("kept").tell();
         troupe.log.take();
         troupe.crash(&a).await;
@@ -220,9 +220,7 @@ fn a_child_that_is_stopping_stays_down_and_the_others_wait_for_its_end() {
     together(one_for_all(), async |troupe| {
         let gate = Gate::new();
         let a = troupe.add("a").await;
-        let b = troupe
-            .add_as(troupe.script("b").stop_at(&gate), |spawn| spawn)
-            .await;
+        let b = troupe.add_script(troupe.script("b").stop_at(&gate)).await;
         troupe.log.take();
         drop(b.stop());
         calm().await;
@@ -323,7 +321,7 @@ fn children_of_a_child_stop_with_it_and_are_spawned_by_its_next_incarnation() {
         let a = troupe.add("a").await;
         let grandchild = Script::new("g", &troupe.log);
         let b = troupe.script("b").children([grandchild]);
-        troupe.add_as(b, |spawn| spawn).await;
+        troupe.add_script(b).await;
         troupe.log.take();
         troupe.crash(&a).await;
         let lines = troupe.log.take();

@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actors_core::prelude::*;
 use tokio::runtime::{Builder, Runtime};
@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 
 use common::recorder::recorder;
+use common::spin;
 use common::world::{beside, bounded, threaded_runtime};
 
 /// Counts the turns of those who share it.
@@ -43,10 +44,7 @@ struct Busy {
 impl Busy {
     fn take_turn(&self) {
         self.turns.add();
-        let began = Instant::now();
-        while began.elapsed() < self.spin {
-            std::hint::spin_loop();
-        }
+        spin(self.spin);
     }
 
     /// Tells itself to go on.

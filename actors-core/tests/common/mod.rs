@@ -177,6 +177,22 @@ pub(crate) fn system() -> ActorSystem {
     ActorSystem::new("test").unwrap()
 }
 
+/// Says which failure spent the budget of an actor.
+pub(crate) async fn restart_limit<A: Actor>(actor: &ActorRef<A>) -> String {
+    match actor.stopped().await {
+        StopReason::RestartLimit(failure) => failure.text().to_owned(),
+        other => panic!("no limit but: {other}"),
+    }
+}
+
+/// Holds this thread for so long: for what is about the real clock.
+pub(crate) fn spin(time: std::time::Duration) {
+    let began = std::time::Instant::now();
+    while began.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
 /// The error of an ask whose handler panicked.
 pub(crate) fn panicked<E>(text: &str) -> AskError<E> {
     AskError::Panicked(text.into())

@@ -251,6 +251,13 @@ impl Puppet {
         panic!("{text}");
     }
 
+    /// Crashes when the gate is open.
+    #[handler]
+    pub(crate) async fn crash_at(&mut self, gate: Gate, text: &'static str) {
+        gate.pass().await;
+        panic!("{text}");
+    }
+
     #[handler]
     pub(crate) fn refuse(&mut self, text: &'static str) -> Result<u32, Oops> {
         Err(Oops(text))

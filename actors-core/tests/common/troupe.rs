@@ -35,7 +35,11 @@ impl Troupe {
     }
 
     pub(crate) async fn add(&self, name: &'static str) -> PuppetRef {
-        self.add_as(self.script(name), |spawn| spawn).await
+        self.add_script(self.script(name)).await
+    }
+
+    pub(crate) async fn add_script(&self, script: Script) -> PuppetRef {
+        self.add_as(script, |spawn| spawn).await
     }
 
     pub(crate) async fn add_typed(&self, name: &'static str, kind: RestartType) -> PuppetRef {

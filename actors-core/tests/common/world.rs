@@ -9,10 +9,11 @@ use std::time::Duration;
 use actors_core::prelude::*;
 use actors_core::{LifecycleEvent, Subscription, SystemBuilder};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use super::settle;
+use super::{settle, spin};
 
 /// No test takes as long as this on the real clock, unless it hangs.
 const REAL_LIMIT: Duration = Duration::from_secs(30);
@@ -120,6 +121,18 @@ pub(crate) async fn timed<F: Future>(future: F) -> (Duration, F::Output) {
     let began = Instant::now();
     let output = future.await;
     (began.elapsed(), output)
+}
+
+/// Checks that no timer is left: while nothing can run and there is one, virtual time jumps to it.
+pub(crate) async fn expect_no_timer() {
+    let (done, is_done) = oneshot::channel();
+    let outsider = thread::spawn(move || {
+        spin(Duration::from_millis(20));
+        done.send(())
+    });
+    let (passed, is_done) = timed(is_done).await;
+    assert_eq!((passed, is_done), (Duration::ZERO, Ok(())));
+    outsider.join().unwrap().unwrap();
 }
 
 /// Runs a future beside the test.

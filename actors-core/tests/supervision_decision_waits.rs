@@ -398,13 +398,15 @@ async fn a_decision_that_comes_when_the_child_was_restarted_with_its_siblings_is
     // Both were restarted; the band waits for what is said of itself.
     assert_eq!((log.count("a started"), log.count("b started")), (1, 1));
     assert!(!asked.is_finished());
+    let again = beside(a.crash("again").ask());
+    kit.settle().await;
     top_gate.open();
     kit.settle().await;
     assert_eq!(log.count("top judges band: no idea"), 1);
     let error = AskError::Handler(Oops("no more"));
     assert!(asked.is_finished());
     assert_eq!(asked.await.unwrap(), Err(error));
-    assert_eq!(a.crash("again").await, Err(panicked("again")));
+    assert_eq!(again.await.unwrap(), Err(panicked("again")));
     let reason = a.stopped().await;
     assert!(
         matches!(&reason, StopReason::Failed(failure) if failure.text() == "again"),

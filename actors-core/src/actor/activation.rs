@@ -22,6 +22,7 @@ use crate::mailbox::{Entry, Take};
 use crate::panic::{self, PanicText};
 use crate::supervision::{Failure, FailureOrigin, StopReason};
 use crate::system::ActorState;
+use crate::system::clock::Clock;
 use crate::system::counters::add;
 use crate::system::member::Member;
 use crate::system::orders::{EndKind, Ending};
@@ -282,7 +283,13 @@ impl<A: Actor> Life<A> {
         self.set_deadline(deadline);
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
+        let core = &self.cell.core;
+        let began = core.pace.is_wanted().then(Clock::real_now);
         let flow = panic::catch(|| state.receive(message, ctx));
+        if let Some(began) = began {
+            let waits = flow.as_ref().is_ok_and(Flow::waits);
+            core.pace.note(variant, (!waits).then(|| began.elapsed()));
+        }
         self.go_on(Some(variant), flow, deadline)
     }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::dispatch::turn;
 use crate::error::{AskError, AskFailure, CyclePath, Phase};
@@ -18,6 +19,7 @@ use crate::system::deadlines::{Sleep, earlier};
 use crate::system::{ActorState, SystemCore};
 
 use super::call::ReplyKind;
+use super::in_passing::InPassing;
 use super::reference::ActorRef;
 use super::reply::{ReplyTo, Slot};
 use super::{Actor, Message};
@@ -38,6 +40,9 @@ pub struct Ask<A: Actor, K: ReplyKind> {
     timeout: Option<Duration>,
     wait_for_room: bool,
     ticket: Option<u64>,
+    /// By when the answer must be there.
+    deadline: Option<Instant>,
+    /// Until then; made when there is something to wait for.
     sleep: Option<Sleep>,
     edge: Option<Edge>,
 }
@@ -47,6 +52,8 @@ enum Stage<M> {
     /// It waits for room; the clock runs.
     Waiting(M),
     Sent,
+    /// It has the answer.
+    Answered,
     Done,
 }
 
@@ -64,6 +71,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             timeout: None,
             wait_for_room: false,
             ticket: None,
+            deadline: None,
             sleep: None,
             edge: None,
         }
@@ -105,7 +113,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
     }
 
     /// Finds out by when the answer must be there, and whether it could ever come. The clock starts here.
-    fn prepare(&mut self) -> Result<(), AskError<K::Err>> {
+    fn prepare(&mut self) -> Result<Instant, AskError<K::Err>> {
         let core = self.to.core();
         let timeout = self.timeout.unwrap_or(core.system.settings.ask_timeout);
         let now = core.system.clock.now();
@@ -135,15 +143,16 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
         self.slot
             .prepare(deadline, asking.map(|asking| asking.id()));
-        self.sleep = deadline.map(|deadline| core.system.deadlines.sleep_until(deadline));
-        Ok(())
+        self.deadline = deadline;
+        Ok(now)
     }
 
-    /// Sends the message, if there is room or none is waited for.
+    /// Sends the message, if there is room or none is waited for. At the first try `now` is the time.
     fn send(
         &mut self,
         message: A::Msg,
-        cx: &Context<'_>,
+        now: Option<Instant>,
+        cx: &mut Context<'_>,
     ) -> Result<Stage<A::Msg>, AskError<K::Err>> {
         let cell = self.to.cell();
         if self.wait_for_room {
@@ -163,7 +172,16 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             None if self.wait_for_room => Admission::Try,
             None => Admission::Tell,
         };
-        if let Err((message, refusal)) = cell.offer(message, admission) {
+        let quick = now.and_then(|now| Some((InPassing::of(cell, &message)?, now)));
+        let offered = match quick {
+            None => cell.offer(message, admission),
+            Some((quick, now)) => cell.offer_quietly(message, admission).map(|was_idle| {
+                if was_idle {
+                    quick.run(cell, now, cx);
+                }
+            }),
+        };
+        if let Err((message, refusal)) = offered {
             cell.discard(message);
             return Err(match refusal {
                 Refusal::Full(_) => AskError::MailboxFull,
@@ -222,25 +240,35 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
 
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<K::Ok, AskError<K::Err>>> {
         match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Done => unreachable!("an ask was polled after it had answered"),
+            Stage::Answered | Stage::Done => {
+                unreachable!("an ask was polled after it had answered")
+            }
             Stage::Sent => self.stage = Stage::Sent,
             Stage::Unsent(message) => {
-                if let Err(error) = self.prepare() {
-                    self.to.cell().discard(message);
-                    return Poll::Ready(Err(error));
-                }
-                self.stage = self.send(message, cx)?;
+                let now = match self.prepare() {
+                    Ok(now) => now,
+                    Err(error) => {
+                        self.to.cell().discard(message);
+                        return Poll::Ready(Err(error));
+                    }
+                };
+                self.stage = self.send(message, Some(now), cx)?;
             }
-            Stage::Waiting(message) => self.stage = self.send(message, cx)?,
+            Stage::Waiting(message) => self.stage = self.send(message, None, cx)?,
         }
         if matches!(self.stage, Stage::Sent)
             && let Poll::Ready(answer) = self.poll_sent(cx)
         {
+            self.stage = Stage::Answered;
             return Poll::Ready(answer);
         }
-        let Some(sleep) = &mut self.sleep else {
+        let Some(deadline) = self.deadline else {
             return Poll::Pending;
         };
+        let deadlines = &self.to.core().system.deadlines;
+        let sleep = self
+            .sleep
+            .get_or_insert_with(|| deadlines.sleep_until(deadline));
         if Pin::new(&mut *sleep).poll(cx).is_ready() {
             return Poll::Ready(self.give_up(|phase| AskError::Timeout { phase }));
         }
@@ -261,7 +289,9 @@ impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let result = self.advance(cx);
         if result.is_ready() {
-            if let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done) {
+            if matches!(self.stage, Stage::Waiting(_))
+                && let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done)
+            {
                 self.to.cell().discard(message);
             }
             self.edge = None;
@@ -275,8 +305,10 @@ impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
 impl<A: Actor, K: ReplyKind> Drop for Ask<A, K> {
     fn drop(&mut self) {
         self.leave_line();
-        // Whoever has the answer has left already; for them this changes nothing.
-        let _ = self.slot.leave(&self.to.core().system);
+        // Who has the answer has left already.
+        if !matches!(self.stage, Stage::Answered) {
+            let _ = self.slot.leave(&self.to.core().system);
+        }
     }
 }
 
@@ -286,7 +318,7 @@ impl<A: Actor, K: ReplyKind> fmt::Debug for Ask<A, K> {
             Stage::Unsent(message) => message.variant(),
             Stage::Waiting(_) => "waiting for room",
             Stage::Sent => "sent",
-            Stage::Done => "done",
+            Stage::Answered | Stage::Done => "done",
         };
         write!(f, "Ask to {} ({stage})", self.to.actor_path())
     }

@@ -70,37 +70,43 @@ impl<M: Message> Cell<M> {
         Self { core, mail }
     }
 
-    /// Queues a message; what was refused comes back.
+    /// Queues a message, and wakes the actor if it was idle; what was refused comes back.
     #[inline]
     pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
+        let wake = self.offer_quietly(message, admission)?;
+        if wake {
+            self.mail.wake();
+        }
+        Ok(())
+    }
+
+    /// Queues a message; says whether the actor was idle, and must be woken. What was refused comes back.
+    #[inline]
+    pub(super) fn offer_quietly(
+        &self,
+        message: M,
+        admission: Admission,
+    ) -> Result<bool, (M, Refusal)> {
         match self.mail.push(message, admission) {
             Push::Accepted {
                 wake,
                 evicted: None,
                 deep: None,
-            } => {
-                if wake {
-                    self.mail.wake();
-                }
-                Ok(())
-            }
+            } => Ok(wake),
             Push::Accepted {
                 wake,
                 evicted,
                 deep,
             } => {
-                self.after_push(wake, evicted, deep);
-                Ok(())
+                self.after_push(evicted, deep);
+                Ok(wake)
             }
             Push::Refused(message, refusal) => Err((message, refusal)),
         }
     }
 
     #[cold]
-    fn after_push(&self, wake: bool, evicted: Option<M>, deep: Option<usize>) {
-        if wake {
-            self.mail.wake();
-        }
+    fn after_push(&self, evicted: Option<M>, deep: Option<usize>) {
         if let Some(depth) = deep {
             self.core
                 .event(|actor, id| LifecycleEvent::MailboxDeep { actor, id, depth });

@@ -37,6 +37,11 @@ impl<'a> Flow<'a> {
         Self(Step::Later(Box::pin(future)))
     }
 
+    /// Says whether it goes on as a future.
+    pub(super) const fn waits(&self) -> bool {
+        matches!(self.0, Step::Later(_))
+    }
+
     /// Parts what is done from what goes on.
     pub(super) fn now(self) -> Result<Flow<'static>, Later<'a>> {
         Ok(Flow(match self.0 {

@@ -15,6 +15,7 @@ mod drive;
 pub(crate) mod enqueue;
 pub(crate) mod factory;
 pub(crate) mod flow;
+mod in_passing;
 mod judge;
 pub(crate) mod lifecycle;
 mod lookup;

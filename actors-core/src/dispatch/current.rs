@@ -4,7 +4,7 @@
 //! polled inside a turn of another (a handler that blocks on a second runtime, say) is the current one for exactly as long
 //! as its poll takes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::turn::Turn;
@@ -22,6 +22,21 @@ struct Current {
     grave: RefCell<Option<VecDeque<Runnable>>>,
     /// What belongs to the actor whose turn it is.
     turn: Turn,
+    /// Whether what this thread makes runnable is to be run by it.
+    here: Cell<Here>,
+}
+
+/// What becomes of a runnable on a thread that wants to run it itself.
+#[derive(Default)]
+enum Here {
+    /// It takes the ordinary way.
+    #[default]
+    No,
+    /// The next one is kept.
+    Next,
+    Kept(Runnable),
+    /// One is being run.
+    Running,
 }
 
 impl Current {
@@ -30,6 +45,7 @@ impl Current {
             desk: RefCell::new(None),
             grave: RefCell::new(None),
             turn: Turn::new(),
+            here: Cell::new(Here::No),
         }
     }
 }
@@ -74,11 +90,61 @@ pub(super) fn push_local(runnable: Runnable) -> Option<Runnable> {
     runnable
 }
 
+/// Calls `wake`, and runs what it makes runnable on this thread. Nothing else that becomes runnable meanwhile is run here.
+///
+/// Not in a turn or a poll of a worker: those have a queue of their own, and must not be nested.
+pub(crate) fn run_here(wake: impl FnOnce()) {
+    let is_free = CURRENT
+        .try_with(|current| {
+            let is_free = current.desk.borrow().is_none() && !current.turn.has_actor();
+            if is_free {
+                current.here.set(Here::Next);
+            }
+            is_free
+        })
+        .unwrap_or(false);
+    wake();
+    if !is_free {
+        return;
+    }
+    let kept = CURRENT.with(|current| current.here.replace(Here::Running));
+    if let Here::Kept(runnable) = kept {
+        guarded("a task", || {
+            runnable.run();
+        });
+    }
+    CURRENT.with(|current| current.here.set(Here::No));
+}
+
+/// Keeps a runnable for the caller of [`run_here`], or gives it back.
+pub(super) fn keep_here(runnable: Runnable) -> Option<Runnable> {
+    let mut runnable = Some(runnable);
+    let _ = CURRENT.try_with(|current| match current.here.take() {
+        Here::Next => current
+            .here
+            .set(runnable.take().map_or(Here::Next, Here::Kept)),
+        other => current.here.set(other),
+    });
+    runnable
+}
+
 /// Says whether the turn on this thread has used up its slice of time. An activation asks every few messages.
 ///
-/// Always `false` outside of a worker, so that a simulation does not depend on the real clock.
+/// Outside of a worker it has not, so that a simulation does not depend on the real clock; but who runs an actor in passing
+/// has other things to do.
 pub(crate) fn slice_is_over() -> bool {
-    at_desk(Desk::slice_is_over).unwrap_or(false)
+    at_desk(Desk::slice_is_over).unwrap_or_else(runs_here)
+}
+
+fn runs_here() -> bool {
+    CURRENT
+        .try_with(|current| {
+            let here = current.here.take();
+            let runs = matches!(here, Here::Running);
+            current.here.set(here);
+            runs
+        })
+        .unwrap_or(false)
 }
 
 /// Drops runnables, and with them the futures of their actors.

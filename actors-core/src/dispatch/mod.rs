@@ -64,7 +64,7 @@ use crate::panic;
 use crate::path::ActorId;
 use crate::sync::Mutex;
 
-pub(crate) use self::current::slice_is_over;
+pub(crate) use self::current::{run_here, slice_is_over};
 pub(crate) use self::watchdog::Overseer;
 pub(crate) use self::worker::Worker;
 
@@ -101,7 +101,7 @@ impl fmt::Debug for TaskInfo {
 /// Hands a runnable to whoever gives it a thread. All that becomes runnable comes through here.
 pub(crate) fn schedule(runnable: Runnable) {
     // What a turn wakes on its own worker takes the short way.
-    if let Some(runnable) = current::push_local(runnable) {
+    if let Some(runnable) = current::push_local(runnable).and_then(current::keep_here) {
         let seam = Arc::clone(&runnable.metadata().seam);
         seam.schedule(runnable);
     }

@@ -33,6 +33,8 @@ pub(crate) trait Orphan: Send + Sync {
 #[derive(Default)]
 pub(super) struct Turn {
     actor: Cell<Option<Arc<dyn Identity>>>,
+    /// By when the message that is handled must be answered.
+    deadline: Cell<Option<Instant>>,
     /// Whether `rest` is anything but its default: most turns leave it alone.
     is_marked: Cell<bool>,
     rest: RefCell<Rest>,
@@ -41,7 +43,6 @@ pub(super) struct Turn {
 /// What few turns need.
 #[derive(Default)]
 struct Rest {
-    deadline: Option<Instant>,
     orphans: Vec<Arc<dyn Orphan>>,
     /// A handler is being dropped at an await.
     cutting: bool,
@@ -53,9 +54,9 @@ impl Turn {
     pub(super) const fn new() -> Self {
         Self {
             actor: Cell::new(None),
+            deadline: Cell::new(None),
             is_marked: Cell::new(false),
             rest: RefCell::new(Rest {
-                deadline: None,
                 orphans: Vec::new(),
                 cutting: false,
                 ends: false,
@@ -63,7 +64,7 @@ impl Turn {
         }
     }
 
-    fn has_actor(&self) -> bool {
+    pub(super) fn has_actor(&self) -> bool {
         let actor = self.actor.take();
         let has_one = actor.is_some();
         self.actor.set(actor);
@@ -92,6 +93,7 @@ impl Turn {
 struct Before<'a> {
     home: &'a mut Option<Arc<dyn Identity>>,
     actor: Option<Arc<dyn Identity>>,
+    deadline: Option<Instant>,
     rest: Option<Box<Rest>>,
 }
 
@@ -101,6 +103,7 @@ impl Drop for Before<'_> {
         let actor = self.actor.take();
         let over = with_turn(|turn| {
             *self.home = turn.actor.replace(actor);
+            turn.deadline.set(self.deadline);
             turn.take_rest()
         });
         if let Some(over) = over.flatten() {
@@ -119,11 +122,15 @@ impl Drop for Before<'_> {
 #[inline]
 pub(crate) fn in_turn<R>(me: &mut Option<Arc<dyn Identity>>, code: impl FnOnce() -> R) -> R {
     let actor = me.take();
-    let before = with_turn(|turn| (turn.actor.replace(actor), turn.take_rest()));
-    let (actor, rest) = before.unwrap_or_default();
+    let before = with_turn(|turn| {
+        let deadline = turn.deadline.take();
+        (turn.actor.replace(actor), deadline, turn.take_rest())
+    });
+    let (actor, deadline, rest) = before.unwrap_or_default();
     let _before = Before {
         home: me,
         actor,
+        deadline,
         rest,
     };
     code()
@@ -141,11 +148,11 @@ pub(crate) fn running_actor() -> Option<Arc<dyn Identity>> {
 
 /// Returns the time by which the message that is handled must be answered.
 pub(crate) fn deadline() -> Option<Instant> {
-    with_turn(|turn| turn.rest.borrow().deadline).flatten()
+    with_turn(|turn| turn.deadline.get()).flatten()
 }
 
 pub(crate) fn set_deadline(deadline: Option<Instant>) {
-    with_turn(|turn| turn.mark().deadline = deadline);
+    with_turn(|turn| turn.deadline.set(deadline));
 }
 
 /// Keeps a way back that is dropped by the end of its own handler, for the activation to answer; gives it back otherwise.

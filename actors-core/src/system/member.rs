@@ -24,6 +24,7 @@ use super::end::{End, Terminated};
 use super::enforce::see_to_the_end;
 use super::family::Family;
 use super::orders::{EndKind, Ending, Orders};
+use super::pace::Pace;
 use super::state::{ActorState, Mark, StateCell};
 
 /// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
@@ -76,6 +77,8 @@ pub(crate) struct Core {
     /// Grows when a poll of the activation begins and when it ends: odd while its code is on a thread. Whoever sees the
     /// same number twice has seen it stuck or unscheduled.
     polls: AtomicU32,
+    /// How long its handlers take.
+    pub(crate) pace: Pace,
     restarts: AtomicU32,
     handled: AtomicU64,
     state: StateCell,
@@ -106,6 +109,7 @@ impl Core {
             handler: Mutex::new(None),
             references: AtomicU32::new(0),
             polls: AtomicU32::new(0),
+            pace: Pace::new(),
             restarts: AtomicU32::new(0),
             handled: AtomicU64::new(0),
             state: StateCell::new(ActorState::Starting),
@@ -222,6 +226,7 @@ impl Core {
         if let Some(variant) = handler
             && self.state.claim_report()
         {
+            self.pace.report();
             self.event(|actor, id| LifecycleEvent::HandlerSlow {
                 actor,
                 id,

@@ -14,6 +14,7 @@ pub(crate) mod group;
 mod health;
 pub(crate) mod member;
 pub(crate) mod orders;
+pub(crate) mod pace;
 mod shutdown;
 mod state;
 mod tree;
@@ -82,6 +83,8 @@ pub(crate) struct SystemCore {
     scheduler: Arc<dyn Schedule>,
     workers: Arc<Workers>,
     handle: Handle,
+    /// Whether an asker may give an actor its turn: not where one thread runs all, and time can be paused.
+    pub(crate) runs_in_passing: bool,
     /// The runtime, when it is the system's own.
     runtime: Mutex<Option<Runtime>>,
     shutdown: Shutdown,
@@ -144,6 +147,11 @@ impl SystemCore {
 
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutdown.has_begun()
+    }
+
+    /// Says whether its actors run on this runtime.
+    pub(crate) fn is_of(&self, handle: &Handle) -> bool {
+        self.handle.id() == handle.id()
     }
 
     pub(crate) fn tally(&self, actor: &ActorPath, reason: &StopReason) {
@@ -314,6 +322,7 @@ impl ActorSystem {
                 path: ActorPath::root(name),
                 health: Health::new(settings.options.slow_handler),
                 settings,
+                runs_in_passing: !clock.is_pausable(),
                 clock,
                 deadlines,
                 events: Events::new(),

@@ -1,0 +1,75 @@
+//! Running an idle actor in passing: the asker's own thread gives it the turn, so that no other thread need be woken.
+//!
+//! It must cost nobody anything. So it is done only for a handler that was quick when it was last measured, of an actor that had
+//! nothing else to do, on a thread of the very runtime; never in a turn, where a worker has a queue for it; and never in an asker
+//! that has used up its share. What turns out to be slow is dispatched from then on.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::Context;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::coop;
+use tokio::time::Instant;
+
+use crate::dispatch;
+use crate::event::LifecycleEvent;
+use crate::panic;
+use crate::system::member::Core;
+use crate::system::pace::QUICK;
+
+use super::Message;
+use super::cell::Cell;
+
+/// A handler that may run on this thread.
+pub(super) struct InPassing {
+    variant: &'static str,
+}
+
+impl InPassing {
+    /// Finds out whether the handler of a message may run here, should its actor be idle.
+    #[inline]
+    pub(super) fn of<M: Message>(cell: &Cell<M>, message: &M) -> Option<Self> {
+        let core = &cell.core;
+        if !core.system.runs_in_passing {
+            return None;
+        }
+        let variant = panic::catch(|| message.variant()).ok()?;
+        (core.pace.is_quick(variant) && is_here(core)).then_some(Self { variant })
+    }
+
+    /// Wakes the idle actor, and gives it its turn; `began` is the time now, as far as it matters.
+    pub(super) fn run<M: Message>(self, cell: &Cell<M>, began: Instant, cx: &mut Context<'_>) {
+        // It is work of the asker's task: a row of asks lets other tasks run.
+        let _ = pin!(coop::consume_budget()).poll(cx);
+        let core = &cell.core;
+        core.pace.begin();
+        dispatch::run_here(|| cell.mail.wake());
+        let took = core.system.clock.now().saturating_duration_since(began);
+        if took > QUICK {
+            self.was_slow(core, took);
+        }
+    }
+
+    /// It was not: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
+    #[cold]
+    fn was_slow(self, core: &Core, took: Duration) {
+        let variant = self.variant;
+        core.pace.note(variant, Some(took));
+        if took >= core.options.slow_handler && !core.pace.report() {
+            core.event(|actor, id| LifecycleEvent::HandlerSlow {
+                actor,
+                id,
+                variant,
+                running_for: took,
+            });
+        }
+    }
+}
+
+/// Says whether this is a task of the runtime that the actors run on, with some of its share left.
+fn is_here(core: &Core) -> bool {
+    coop::has_budget_remaining()
+        && Handle::try_current().is_ok_and(|handle| core.system.is_of(&handle))
+}

@@ -26,6 +26,7 @@ use crate::system::clock::Clock;
 use crate::system::counters::add;
 use crate::system::member::Member;
 use crate::system::orders::{EndKind, Ending};
+use crate::system::pace::Kind;
 
 use super::cell::{Notice, Queued, UNNAMED};
 use super::drive::{Driven, Patience, Work};
@@ -284,11 +285,12 @@ impl<A: Actor> Life<A> {
         self.set_handler(Some(variant));
         self.cell.core.set_state(ActorState::Busy);
         let core = &self.cell.core;
-        let began = core.pace.is_wanted().then(Clock::real_now);
+        let measured = core.pace.is_wanted();
+        let measured = measured.then(|| (Kind::of(&message), Clock::real_now()));
         let flow = panic::catch(|| state.receive(message, ctx));
-        if let Some(began) = began {
+        if let Some((kind, began)) = measured {
             let waits = flow.as_ref().is_ok_and(Flow::waits);
-            core.pace.note(variant, (!waits).then(|| began.elapsed()));
+            core.pace.note(kind, (!waits).then(|| began.elapsed()));
         }
         self.go_on(Some(variant), flow, deadline)
     }

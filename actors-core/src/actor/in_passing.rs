@@ -15,17 +15,14 @@ use tokio::time::Instant;
 
 use crate::dispatch;
 use crate::event::LifecycleEvent;
-use crate::panic;
 use crate::system::member::Core;
-use crate::system::pace::QUICK;
+use crate::system::pace::{Kind, QUICK};
 
 use super::Message;
 use super::cell::Cell;
 
 /// A handler that may run on this thread.
-pub(super) struct InPassing {
-    variant: &'static str,
-}
+pub(super) struct InPassing(Kind);
 
 impl InPassing {
     /// Finds out whether the handler of a message may run here, should its actor be idle.
@@ -35,8 +32,8 @@ impl InPassing {
         if !core.system.runs_in_passing {
             return None;
         }
-        let variant = panic::catch(|| message.variant()).ok()?;
-        (core.pace.is_quick(variant) && is_here(core)).then_some(Self { variant })
+        let kind = Kind::of(message);
+        (core.pace.is_quick(kind) && is_here(core)).then_some(Self(kind))
     }
 
     /// Wakes the idle actor, and gives it its turn; `began` is the time now, as far as it matters.
@@ -55,9 +52,11 @@ impl InPassing {
     /// It was not: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
     #[cold]
     fn was_slow(self, core: &Core, took: Duration) {
-        let variant = self.variant;
-        core.pace.note(variant, Some(took));
-        if took >= core.options.slow_handler && !core.pace.report() {
+        core.pace.note(self.0, Some(took));
+        if took >= core.options.slow_handler
+            && let Some(variant) = core.handler()
+            && !core.pace.report()
+        {
             core.event(|actor, id| LifecycleEvent::HandlerSlow {
                 actor,
                 id,

@@ -1,5 +1,7 @@
 //! What is known of how long the handlers of an actor take, so that an asker may run a quick one itself.
 
+use std::hash::{Hash, Hasher};
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ const WANTED: u64 = 1;
 /// Set when the run that goes on has been reported as slow.
 const REPORTED: u64 = 2;
 
-/// A bit for each handler, found by the address of its name; handlers that share one are quick only together.
+/// A bit for each handler; handlers that share one are quick only together.
 // Ordering: Relaxed everywhere. It is a guess about time, and a stale one costs time and nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(AtomicU64);
@@ -24,9 +26,9 @@ impl Pace {
     }
 
     /// Says whether a handler was quick when it was last measured; if not, the next one that runs is to be measured.
-    pub(crate) fn is_quick(&self, variant: &'static str) -> bool {
+    pub(crate) fn is_quick(&self, kind: Kind) -> bool {
         let bits = self.0.load(Ordering::Relaxed);
-        let is_quick = bits & bit(variant) != 0;
+        let is_quick = bits & kind.0 != 0;
         if !is_quick && bits & WANTED == 0 {
             self.0.fetch_or(WANTED, Ordering::Relaxed);
         }
@@ -40,13 +42,12 @@ impl Pace {
     }
 
     /// Takes note of how long a handler took; `None` if it waits.
-    pub(crate) fn note(&self, variant: &'static str, took: Option<Duration>) {
+    pub(crate) fn note(&self, kind: Kind, took: Option<Duration>) {
         if took.is_some_and(|took| took <= QUICK) {
-            self.0.fetch_or(bit(variant), Ordering::Relaxed);
+            self.0.fetch_or(kind.0, Ordering::Relaxed);
             self.0.fetch_and(!WANTED, Ordering::Relaxed);
         } else {
-            self.0
-                .fetch_and(!(bit(variant) | WANTED), Ordering::Relaxed);
+            self.0.fetch_and(!(kind.0 | WANTED), Ordering::Relaxed);
         }
     }
 
@@ -63,10 +64,40 @@ impl Pace {
     }
 }
 
-/// One of 62 bits; names of one enum lie close together, so the low bits of their addresses tell them apart.
-fn bit(variant: &'static str) -> u64 {
-    let address = variant.as_ptr().addr() as u64;
-    4 << ((address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % 62)
+/// Which handler a message is for, as far as its pace goes: the variant of an enum, of which those 62 apart count as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind(u64);
+
+impl Kind {
+    /// Runs no code of the user's.
+    #[inline]
+    pub(crate) fn of<M>(message: &M) -> Self {
+        let mut number = Number(0);
+        mem::discriminant(message).hash(&mut number);
+        Self(4 << (number.0 % 62))
+    }
+}
+
+/// Takes the one number that a discriminant hashes as.
+struct Number(u64);
+
+impl Hasher for Number {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(byte);
+        }
+    }
+
+    #[inline]
+    fn write_isize(&mut self, number: isize) {
+        self.0 = number.unsigned_abs() as u64;
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]
@@ -75,15 +106,26 @@ mod tests {
 
     #[test]
     fn a_handler_is_quick_once_it_was_measured_and_until_it_is_slow() {
+        let (some, none) = (Kind::of(&Some(1)), Kind::of(&None::<u8>));
+        assert_ne!(some, none);
         let pace = Pace::new();
         assert!(!pace.is_wanted());
-        assert!(!pace.is_quick("Add"));
+        assert!(!pace.is_quick(some));
         assert!(pace.is_wanted());
-        pace.note("Add", Some(QUICK));
-        assert!(pace.is_quick("Add") && !pace.is_wanted());
-        pace.note("Add", Some(QUICK * 2));
-        assert!(!pace.is_quick("Add"));
-        pace.note("Add", None);
+        pace.note(some, Some(QUICK));
+        assert!(pace.is_quick(some) && !pace.is_quick(none));
+        pace.note(some, Some(QUICK * 2));
+        assert!(!pace.is_quick(some));
+        pace.note(some, None);
         assert!(!pace.is_wanted());
+    }
+
+    #[test]
+    fn a_run_is_reported_once() {
+        let pace = Pace::new();
+        pace.begin();
+        assert_eq!([(); 2].map(|()| pace.report()), [false, true]);
+        pace.begin();
+        assert!(!pace.report());
     }
 }

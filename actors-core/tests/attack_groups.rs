@@ -134,3 +134,31 @@ fn many_children_that_wait_for_their_turn_cost_their_stopping_parent_no_time() {
         assert!(took < limit, "{took:?}, and not {limit:?} at most");
     });
 }
+
+#[test]
+fn a_handler_that_was_abandoned_is_counted_once_whatever_it_comes_to() {
+    for panics in [false, true] {
+        on_two_threads_with(std::convert::identity, async move |system| {
+            let gate = Gate::new();
+            let log = Log::default();
+            let stuck = Script::new("stuck", &log).spawn(&system);
+            let held = gate.clone();
+            let hold = move |_: &mut ActorContext<Puppet>| {
+                held.block();
+                assert!(!panics, "late");
+            };
+            stuck.act(Box::new(hold)).tell();
+            gate.reached(1).await;
+            stuck.note("turned out").tell();
+            let reason = stuck.stop_within(Duration::ZERO).await;
+            assert!(matches!(reason, StopReason::Abandoned { .. }), "{reason}");
+            until(|| system.counters().is_balanced()).await;
+            assert_eq!(system.counters().failed, 1);
+            gate.open();
+            until(|| log.count("stuck dropped") == 1).await;
+            until(|| system.counters().is_balanced()).await;
+            let counters = system.counters();
+            assert_eq!(counters.failed, u64::from(panics), "{counters:?}");
+        });
+    }
+}

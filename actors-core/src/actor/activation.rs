@@ -88,7 +88,9 @@ impl<A: Actor> Life<A> {
         self.turn_out();
         self.cell.mail.end();
         let member: &dyn Member = &*self.cell;
-        member.finish(reason);
+        if !member.finish(reason) {
+            self.cell.core.settle();
+        }
     }
 
     /// Ends the children of an actor that did not live to stop them: nobody else can find them any more. The end of each does
@@ -124,6 +126,7 @@ impl<A: Actor> Drop for Life<A> {
         if core.state() == ActorState::Busy {
             // The task was dropped in the midst of a handler.
             add(&core.system.counters.failed, 1);
+            core.set_state(ActorState::Stopping);
         }
         self.end(StopReason::SystemGone);
         self.let_children_go();
@@ -389,7 +392,7 @@ impl<A: Actor> Life<A> {
             ActorState::Stopping
         });
         answer_orphans(&AskFailure::Stopped(Phase::Running));
-        if variant.is_some() && !core.is_abandoned() {
+        if variant.is_some() {
             add(&core.system.counters.failed, 1);
         }
     }

@@ -66,6 +66,13 @@ impl Totals {
         add(&self.handled, handled);
     }
 
+    /// Takes over what an actor counted after it was abandoned; `failed` if its handler had been counted as failed, and has
+    /// come to an end after all.
+    pub(super) fn settle(&self, handled: u64, failed: bool) {
+        add(&self.handled, handled);
+        self.failed.fetch_sub(u64::from(failed), Ordering::Relaxed);
+    }
+
     pub(super) fn snapshot(&self) -> Counters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counters {

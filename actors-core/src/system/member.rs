@@ -6,6 +6,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -57,6 +58,18 @@ pub(crate) struct Options {
 struct Rare {
     family: Family,
     end: End,
+    account: Mutex<Account>,
+}
+
+/// What has been taken over of the counts of an actor that was abandoned: its code may return, and count on.
+#[derive(Clone, Copy, Default)]
+enum Account {
+    #[default]
+    Open,
+    /// Taken over so far; `failed` if a handler ran, which was counted as failed.
+    Taken { handled: u64, failed: bool },
+    /// Nothing more comes.
+    Closed,
 }
 
 /// What is known of an actor without its message type.
@@ -237,6 +250,39 @@ impl Core {
     }
 
     /// Counts one more restart. Only the activation writes.
+    /// Lets the system take over what the actor has counted. `busy` says whether a handler runs.
+    fn retire(&self, accepted: u64, busy: bool) {
+        let totals = &self.system.counters;
+        if !self.is_abandoned() {
+            return totals.retire(accepted, self.handled());
+        }
+        // Its activation may be in the midst of anything, and settles what it counts from here on.
+        let mut account = self.rare().account.lock();
+        let handled = self.handled();
+        if matches!(*account, Account::Open) {
+            add(&totals.failed, u64::from(busy));
+            *account = Account::Taken {
+                handled,
+                failed: busy,
+            };
+        }
+        totals.retire(accepted, handled);
+    }
+
+    /// Called by the activation, which counts no more: what it has counted since the actor was abandoned is taken over as well.
+    pub(crate) fn settle(&self) {
+        if !self.is_abandoned() {
+            return;
+        }
+        let account = mem::replace(&mut *self.rare().account.lock(), Account::Closed);
+        if let Account::Taken { handled, failed } = account {
+            // The handler that ran has been counted as what it came to, unless it never came to an end.
+            let has_ended = self.state() != ActorState::Stopped;
+            let totals = &self.system.counters;
+            totals.settle(self.handled() - handled, failed && has_ended);
+        }
+    }
+
     pub(crate) fn count_restart(&self) {
         self.restarts.store(self.restarts() + 1, Ordering::Relaxed);
     }
@@ -377,9 +423,6 @@ impl dyn Member {
                     .detach();
             }
         }
-        if core.state() == ActorState::Busy {
-            add(&core.system.counters.failed, 1);
-        }
         self.finish(reason);
         self.turn_out();
     }
@@ -389,12 +432,12 @@ impl dyn Member {
     /// Says whether this call was the one.
     pub(crate) fn finish(&self, reason: StopReason) -> bool {
         let core = self.core();
-        // Ordering: nothing is published by the flag; it only picks one caller.
-        if core.finishing.swap(true, Ordering::Relaxed) {
+        // Ordering: an activation that comes second is to see that the actor was abandoned.
+        if core.finishing.swap(true, Ordering::AcqRel) {
             return false;
         }
         self.close_door();
-        core.set_state(ActorState::Stopped);
+        let was = core.state.replace(ActorState::Stopped);
         let system = &core.system;
         let parent = core.parent.as_ref().and_then(Weak::upgrade);
         let family = match (&core.parent, &parent) {
@@ -402,7 +445,7 @@ impl dyn Member {
             (Some(_), Some(parent)) => Some(parent.core().family()),
             (Some(_), None) => None,
         };
-        system.counters.retire(self.accepted(), core.handled());
+        core.retire(self.accepted(), was == ActorState::Busy);
         if let Some(family) = family {
             family.remove(core);
         }

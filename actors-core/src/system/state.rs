@@ -81,12 +81,21 @@ impl StateCell {
     pub(super) fn get(&self) -> ActorState {
         // Ordering: Relaxed here and everywhere: a picture for those outside, which may be of a moment ago, and marks that
         // publish nothing.
-        let state = self.0.load(Ordering::Relaxed) & !(MARKED | REPORTED);
+        Self::read(self.0.load(Ordering::Relaxed))
+    }
+
+    fn read(state: u8) -> ActorState {
+        let state = state & !(MARKED | REPORTED);
         ActorState::ALL[usize::from(state) % ActorState::ALL.len()]
     }
 
     pub(super) fn set(&self, state: ActorState) {
         self.0.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Sets the state, and says what it was, whoever else sets it.
+    pub(super) fn replace(&self, state: ActorState) -> ActorState {
+        Self::read(self.0.swap(state as u8, Ordering::Relaxed))
     }
 
     /// Marks the run of a handler that goes on now.

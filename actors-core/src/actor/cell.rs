@@ -307,13 +307,13 @@ impl<M: Message> Cell<M> {
 
     /// Why the incarnation is recalled.
     pub(super) fn recalled_for(&self) -> Option<Failure> {
-        let (path, report) = self
+        let failed = self
             .mail
             .peek(|control| Some(control.as_ref()?.recall.as_ref()?.cause.clone()))?;
-        Some(if path == self.core.path {
-            Failure::of_report(&report)
+        Some(if failed.id == self.core.id {
+            Failure::of_report(&failed.report)
         } else {
-            Failure::of_sibling(&path, &report)
+            Failure::of_sibling(&failed.path, &failed.report)
         })
     }
 

@@ -155,7 +155,7 @@ impl<A: Actor> ActorContext<A> {
         self.actor(factory).name(name).spawn()
     }
 
-    /// Spawns a child with a name at the call, and lets its start be waited for.
+    /// Spawns a child with a name at the call, and lets its start be waited for; what can go wrong is an error of [`Starting`].
     pub fn start<B: Actor, M: 'static>(
         &mut self,
         name: impl AsRef<str>,

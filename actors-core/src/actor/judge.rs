@@ -15,9 +15,9 @@ use crate::event::LifecycleEvent;
 use crate::supervision::{
     ChildInfo, Directive, Failure, RestartType, Situation, StopReason, Verdict,
 };
-use crate::system::group::{Failed, Group, Home, Joined, restart_together};
+use crate::system::group::{Group, Home, Joined, restart_together};
 use crate::system::member::Member;
-use crate::system::orders::{EndKind, Word};
+use crate::system::orders::{EndKind, Failed, Word};
 
 use super::Actor;
 use super::lifecycle::{Exit, Judged, Life};
@@ -61,10 +61,7 @@ impl<A: Actor> Life<A> {
         };
         let core = &self.cell.core;
         let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
-        let declared = || {
-            let decided = self.policy.try_decide(&failure, &child);
-            decided.unwrap_or(Directive::Stop)
-        };
+        let declared = || self.policy.decide(&failure, &child);
         let directive = word.unwrap_or_else(declared);
         Some((directive, failure))
     }

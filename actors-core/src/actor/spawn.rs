@@ -269,7 +269,7 @@ impl<A: Actor> Spawn<A> {
         self.spawn_awaited(None)
     }
 
-    /// Spawns the actor at the call, and lets its start be waited for.
+    /// Spawns the actor at the call, and lets its start be waited for; what can go wrong is an error of [`Starting`].
     ///
     /// ```
     /// # use actors_core::prelude::*;
@@ -388,7 +388,8 @@ impl ActorSystem {
         self.actor(factory).name(name).spawn()
     }
 
-    /// Spawns a top-level actor with a name at the call, and lets its start be waited for.
+    /// Spawns a top-level actor with a name at the call, and lets its start be waited for; what can go wrong is an error of
+    /// [`Starting`].
     pub fn start<A: Actor, M: 'static>(
         &self,
         name: impl AsRef<str>,

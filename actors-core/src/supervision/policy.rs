@@ -7,7 +7,7 @@ use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::panic::{self, Guarded, PanicText};
+use crate::panic::{self, Guarded};
 use crate::supervision::{Backoff, Budget, ChildInfo, Directive, Failure, Strategy};
 
 /// A policy for the failures of children: which directive, how many restarts, how long between them.
@@ -72,6 +72,40 @@ impl Supervision {
     ///
     /// A strategy, with its budget and back-off, is the parent's: the policy of a single child can say what is done about its
     /// failures, and not with whom it is restarted.
+    ///
+    /// ```
+    /// # use actors_core::prelude::*;
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    /// # runtime.block_on(async {
+    /// #[derive(Default)]
+    /// struct Stage {
+    ///     seen: u64,
+    /// }
+    ///
+    /// #[actor]
+    /// impl Stage {
+    ///     #[handler]
+    ///     fn see(&mut self) -> u64 {
+    ///         self.seen += 1;
+    ///         self.seen
+    ///     }
+    ///
+    ///     #[handler]
+    ///     fn break_down(&mut self, ctx: &mut ActorContext<Self>) {
+    ///         ctx.fail("out of order");
+    ///     }
+    /// }
+    ///
+    /// // The actors at the top are children of the system.
+    /// let system = ActorSystem::builder("plant").supervision(Supervision::one_for_all()).build()?;
+    /// let reader = system.spawn("reader", Stage::default)?;
+    /// let writer = system.spawn("writer", Stage::default)?;
+    /// assert_eq!((reader.see().await?, writer.see().await?), (1, 1));
+    /// reader.break_down().await?;
+    /// assert_eq!((reader.see().await?, writer.see().await?), (1, 1));
+    /// # system.shutdown().await;
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn one_for_all() -> Self {
         Self::of(Strategy::OneForAll)
     }
@@ -194,24 +228,18 @@ impl Supervision {
         self.with(|policy| policy.decision_timeout = timeout)
     }
 
-    /// Answers a failure.
+    /// Answers a failure: with [`Directive::Stop`] if a decider panics.
     pub fn decide(&self, failure: &Failure, child: &ChildInfo) -> Directive {
-        self.try_decide(failure, child).unwrap_or(Directive::Stop)
-    }
-
-    /// Answers a failure, or returns what a decider said as it panicked; the directive is then [`Directive::Stop`].
-    pub(crate) fn try_decide(
-        &self,
-        failure: &Failure,
-        child: &ChildInfo,
-    ) -> Result<Directive, PanicText> {
         let first = || {
             self.0
                 .deciders
                 .iter()
                 .find_map(|decider| (decider.decide)(failure, child))
         };
-        Ok(panic::catch(first)?.unwrap_or(self.0.otherwise))
+        match panic::catch(first) {
+            Ok(directive) => directive.unwrap_or(self.0.otherwise),
+            Err(_) => Directive::Stop,
+        }
     }
 
     /// Returns the budget of restarts.
@@ -355,12 +383,9 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_a_decider_is_told() {
+    fn a_decider_that_panics_says_stop() {
         let policy = Supervision::restart().decide_with(|_, _| panic!("undecided"));
-        assert_eq!(
-            policy.try_decide(&panic(), &child("alice")),
-            Err("undecided".into())
-        );
+        assert_eq!(policy.decide(&panic(), &child("alice")), Directive::Stop);
     }
 
     #[test]

@@ -11,15 +11,12 @@ use std::task::Poll;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::path::ActorPath;
-use crate::supervision::FailureReport;
-
 use super::member::Member;
-use super::orders::{EndKind, Recall};
+use super::orders::{EndKind, Failed, Recall};
 use super::{GRACE, LONG_GRACE, SystemCore};
 
 /// Makes the running incarnation of `member` end, and waits until it has, or the actor has.
-pub(super) async fn recall(member: &Arc<dyn Member>, cause: (ActorPath, FailureReport)) {
+pub(super) async fn recall(member: &Arc<dyn Member>, cause: Failed) {
     let system = &member.core().system;
     let deadline = member.core().stop_deadline();
     let (down, is_down) = oneshot::channel();

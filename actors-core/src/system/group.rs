@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::path::{ActorId, ActorPath};
+use crate::path::ActorId;
 use crate::supervision::{
     Directive, FailureReport, RestartRecord, RestartType, Situation, StopReason, Supervision,
 };
@@ -38,7 +38,7 @@ use super::SystemCore;
 use super::enforce::{recall, see_to_the_end};
 use super::family::Family;
 use super::member::{Core, Member};
-use super::orders::{EndKind, Ending};
+use super::orders::{EndKind, Ending, Failed};
 
 /// The children of one incarnation of a parent, as far as they are restarted together.
 pub(crate) struct Group {
@@ -67,14 +67,6 @@ struct Restart {
 enum Phase {
     Stopping,
     Starting,
-}
-
-/// A child that failed.
-#[derive(Clone)]
-pub(crate) struct Failed {
-    pub(crate) id: ActorId,
-    pub(crate) path: ActorPath,
-    pub(crate) report: FailureReport,
 }
 
 /// What a failed child does now.
@@ -315,7 +307,7 @@ async fn bring_down(member: &Arc<dyn Member>, cause: &Failed) {
     } else if member.core().options.restart_type == RestartType::Temporary {
         stop(member, StopReason::SiblingFailed).await;
     } else {
-        recall(member, (cause.path.clone(), cause.report.clone())).await;
+        recall(member, cause.clone()).await;
     }
 }
 

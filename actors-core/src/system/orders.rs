@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::path::ActorPath;
+use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Directive, Failure, FailureReport, StopReason};
 use crate::sync::Mutex;
 
@@ -89,6 +89,14 @@ pub(crate) struct Decision {
     pub(crate) failure: Option<Failure>,
 }
 
+/// An actor that failed, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Failed {
+    pub(crate) id: ActorId,
+    pub(crate) path: ActorPath,
+    pub(crate) report: FailureReport,
+}
+
 /// An order to make room for the next incarnation, because siblings are restarted together.
 #[derive(Debug)]
 pub(crate) struct Recall {
@@ -96,8 +104,8 @@ pub(crate) struct Recall {
     pub(crate) deadline: Option<Instant>,
     /// The deadline has passed.
     pub(crate) cut: bool,
-    /// Which actor failed, and how.
-    pub(crate) cause: (ActorPath, FailureReport),
+    /// Whose failure it is for: its own, or that of a sibling.
+    pub(crate) cause: Failed,
     /// To be told when the incarnation is gone.
     pub(crate) down: oneshot::Sender<()>,
 }

@@ -37,22 +37,6 @@ async fn notes_around_a_crash(puppet: &PuppetRef) -> Result<u32, AskError> {
     puppet.note("after").await
 }
 
-/// A start that fails the first `times` times.
-fn failing_start(script: Script, times: usize) -> Script {
-    let tries = Log::default();
-    script.on_start(move |_| {
-        tries.add("try");
-        let fails = tries.count("try") <= times;
-        Box::pin(async move {
-            if fails {
-                Err(Oops("no start").into())
-            } else {
-                Ok(())
-            }
-        })
-    })
-}
-
 #[test]
 fn the_directive_is_restart_unless_somebody_says_otherwise() {
     paused(async {
@@ -229,8 +213,9 @@ fn two_children_that_escalate_at_once_fail_their_parent_once() {
 fn resume_after_a_failed_start_is_a_restart() {
     paused(async {
         let (system, log) = (system(), Log::default());
-        let puppet =
-            failing_start(Script::new("a", &log), 1).supervised(&system, Supervision::resume());
+        let puppet = Script::new("a", &log)
+            .no_start_at_first(1)
+            .supervised(&system, Supervision::resume());
         assert_eq!(puppet.note("x").await, Ok(1));
         assert_eq!(
             log.take(),
@@ -246,7 +231,7 @@ fn a_parent_that_resumes_a_failed_start_spends_the_child_s_budget() {
         let parent = Script::new("p", &log).supervised(&system, Supervision::resume());
         let policy = Supervision::escalate().restarts(3, within(secs(60)));
         let child = parent
-            .adopt_with(failing_start(Script::new("c", &log), usize::MAX), policy)
+            .adopt_with(Script::new("c", &log).no_start_at_first(u32::MAX), policy)
             .await
             .unwrap();
         let reason = child.stopped().await;

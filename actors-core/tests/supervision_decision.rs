@@ -22,22 +22,6 @@ async fn family(kit: &TestKit, court: Court) -> (JudgeRef, PuppetRef) {
     (parent, child)
 }
 
-/// A start that fails the first `times` times.
-fn failing_start(script: Script, times: usize) -> Script {
-    let tries = Log::default();
-    script.on_start(move |_| {
-        tries.add("try");
-        let fails = tries.count("try") <= times;
-        Box::pin(async move {
-            if fails {
-                Err(Oops("no start").into())
-            } else {
-                Ok(())
-            }
-        })
-    })
-}
-
 fn failed(reason: &StopReason) -> Option<&str> {
     match reason {
         StopReason::Failed(failure) => Some(failure.text()),
@@ -205,7 +189,7 @@ async fn a_failed_start_goes_to_the_parent_and_resume_acts_as_restart(kit: TestK
     kit.allow_failures();
     let log = Log::default();
     let parent = Court::of("p", &log, Directive::Resume).spawn(kit.system());
-    let child = failing_start(Script::new("c", &log), 2);
+    let child = Script::new("c", &log).no_start_at_first(2);
     let child = parent.adopt_with(child, Supervision::stop()).await.unwrap();
     assert_eq!(child.note("x").await, Ok(1));
     assert_eq!(
@@ -230,7 +214,7 @@ async fn what_the_parent_says_is_counted_by_the_budget_of_the_policy(kit: TestKi
     let log = Log::default();
     let parent = Court::of("p", &log, Directive::Restart).spawn(kit.system());
     let policy = Supervision::resume().restarts(2, within(secs(60)));
-    let child = failing_start(Script::new("c", &Log::default()), usize::MAX);
+    let child = Script::new("c", &Log::default()).no_start_at_first(u32::MAX);
     let child = parent.adopt_with(child, policy).await.unwrap();
     let reason = child.stopped().await;
     assert!(

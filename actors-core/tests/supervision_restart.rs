@@ -5,7 +5,7 @@ mod common;
 use actors_core::prelude::*;
 use actors_core::{DeadLetterReason, LifecycleEvent};
 use actors_testkit::TestKit;
-use common::puppet::{Oops, Puppet, PuppetRef, Script, spawn_under};
+use common::puppet::{Puppet, PuppetRef, Script, spawn_under};
 use common::{Gate, Log, beside, turned_out};
 use tokio::task::yield_now;
 
@@ -29,33 +29,6 @@ fn told(log: &Log) -> Vec<String> {
     let mut lines = log.take();
     lines.retain(|line| line.contains("number"));
     lines
-}
-
-/// Waits at a gate in `on_start`.
-fn start_at(script: Script, gate: &Gate) -> Script {
-    let gate = gate.clone();
-    script.on_start(move |_| {
-        let gate = gate.clone();
-        Box::pin(async move {
-            gate.pass().await;
-            Ok(())
-        })
-    })
-}
-
-/// A start that fails the first `times` times.
-fn fail_start(script: Script, times: usize) -> Script {
-    let tries = Log::default();
-    script.on_start(move |_| {
-        tries.add("try");
-        let fails = tries.count("try") <= times;
-        Box::pin(async move {
-            match fails {
-                true => Err(Oops("no start").into()),
-                false => Ok(()),
-            }
-        })
-    })
 }
 
 /// A way to make a puppet fail.
@@ -161,7 +134,7 @@ async fn three_sends_to_a_mailbox_with_room_for_one_during_a_slow_start_are_hand
     kit: TestKit,
 ) {
     let (log, gate) = (Log::default(), Gate::new());
-    let script = start_at(Script::new("a", &log), &gate);
+    let script = Script::new("a", &log).start_at(&gate);
     let puppet = kit.actor(script.factory()).mailbox(Mailbox::bounded(1));
     let puppet = puppet.spawn().unwrap();
     gate.reached(1).await;
@@ -184,7 +157,7 @@ async fn three_sends_to_a_mailbox_with_room_for_one_during_a_slow_start_are_hand
 #[actors_testkit::test]
 async fn messages_told_during_a_slow_start_are_handled_before_a_drain_stops(kit: TestKit) {
     let (log, gate) = (Log::default(), Gate::new());
-    let puppet = start_at(Script::new("a", &log), &gate).spawn(&kit);
+    let puppet = Script::new("a", &log).start_at(&gate).spawn(&kit);
     gate.reached(1).await;
     (1..=3).for_each(|number| puppet.number(number).tell());
     let end = puppet.drain();
@@ -301,7 +274,7 @@ fn a_panic_in_on_start_behaves_as_an_error_there() {
 async fn a_start_that_fails_once_is_one_restart_of_the_same_actor_with_its_queue(kit: TestKit) {
     kit.allow_failures();
     let log = Log::default();
-    let puppet = fail_start(Script::new("a", &log), 1).spawn(&kit);
+    let puppet = Script::new("a", &log).no_start_at_first(1).spawn(&kit);
     let id = puppet.actor_id();
     (1..=3).for_each(|number| puppet.number(number).tell());
     let asked = puppet.note("asked").await;
@@ -328,8 +301,9 @@ fn a_start_that_always_fails_is_restarted_exactly_n_times_and_so_is_one_that_mes
                 let made = n as usize + 1;
 
                 let log = Log::default();
-                let puppet =
-                    fail_start(Script::new("a", &log), usize::MAX).supervised(&kit, policy.clone());
+                let puppet = Script::new("a", &log)
+                    .no_start_at_first(u32::MAX)
+                    .supervised(&kit, policy.clone());
                 let reason = puppet.stopped().await;
                 assert!(matches!(reason, StopReason::RestartLimit(_)), "{reason}");
                 assert_eq!((log.count("a made"), log.count("a dropped")), (made, made));

@@ -14,18 +14,6 @@ fn script(log: &Log) -> Script {
     Script::new("a", log)
 }
 
-/// A script whose `on_start` waits at a gate.
-fn slow(log: &Log, gate: &Gate) -> Script {
-    let gate = gate.clone();
-    script(log).on_start(move |_| {
-        let gate = gate.clone();
-        Box::pin(async move {
-            gate.pass().await;
-            Ok(())
-        })
-    })
-}
-
 /// A script whose `on_start` never ends.
 fn hanging(log: &Log) -> Script {
     script(log).on_start(|_| Box::pin(pending()))
@@ -47,7 +35,7 @@ fn last<A: std::fmt::Debug>(result: Result<A, StartError>) -> (&'static str, Str
 fn a_start_that_is_awaited_resolves_when_on_start_is_done_and_not_before() {
     in_virtual_time(async |system| {
         let (log, gate) = (Log::default(), Gate::new());
-        let starting = beside(system.start("a", slow(&log, &gate).factory()));
+        let starting = beside(system.start("a", script(&log).start_at(&gate).factory()));
         gate.reached(1).await;
         pass(secs(60)).await;
         assert!(!starting.is_finished());
@@ -62,7 +50,7 @@ fn a_start_that_is_awaited_resolves_when_on_start_is_done_and_not_before() {
 fn what_an_actor_is_told_while_its_start_is_awaited_waits_for_it() {
     in_virtual_time(async |system| {
         let (log, gate) = (Log::default(), Gate::new());
-        let starting = system.start("a", slow(&log, &gate).factory());
+        let starting = system.start("a", script(&log).start_at(&gate).factory());
         let puppet: PuppetRef = system.lookup::<Puppet>("/test/a").unwrap();
         puppet.note("early").tell();
         gate.open();
@@ -149,7 +137,7 @@ fn a_start_that_nobody_awaits_any_more_goes_on() {
     in_virtual_time(async |system| {
         let (log, gate) = (Log::default(), Gate::new());
         drop(system.start("never polled", script(&log).factory()));
-        let mut starting = system.start("a", slow(&log, &gate).factory());
+        let mut starting = system.start("a", script(&log).start_at(&gate).factory());
         assert!((&mut starting).now_or_never().is_none());
         drop(starting);
         gate.open();
@@ -169,7 +157,7 @@ fn a_start_that_nobody_awaits_any_more_goes_on() {
 fn a_start_may_be_awaited_on_any_executor() {
     on_two_threads(async |system| {
         let (log, gate) = (Log::default(), Gate::new());
-        let starting = system.start("a", slow(&log, &gate).factory());
+        let starting = system.start("a", script(&log).start_at(&gate).factory());
         let waits = std::thread::spawn(move || futures::executor::block_on(starting));
         gate.reached(1).await;
         gate.open();
@@ -183,7 +171,7 @@ fn a_start_may_be_awaited_on_any_executor() {
 fn a_stop_while_an_actor_starts_lets_its_start_end_or_cuts_it() {
     in_virtual_time(async |system| {
         let (log, gate) = (Log::default(), Gate::new());
-        let starting = beside(system.start("a", slow(&log, &gate).factory()));
+        let starting = beside(system.start("a", script(&log).start_at(&gate).factory()));
         gate.reached(1).await;
         let puppet = system.lookup::<Puppet>("/test/a").unwrap();
         let end = puppet.stop();
@@ -296,7 +284,7 @@ fn a_parent_may_await_the_start_of_a_child_in_its_own_start() {
     in_virtual_time(async |system| {
         let (log, heard, gate) = (Log::default(), Log::default(), Gate::new());
         let policy = Supervision::default();
-        let parent = parent_of(slow(&log, &gate), policy, &heard);
+        let parent = parent_of(script(&log).start_at(&gate), policy, &heard);
         let starting = beside(system.start("parent", parent.factory()));
         gate.reached(1).await;
         settle().await;

@@ -99,6 +99,18 @@ impl Script {
         })
     }
 
+    /// Makes `on_start` wait at a gate.
+    pub(crate) fn start_at(self, gate: &Gate) -> Self {
+        let gate = gate.clone();
+        self.on_start(move |_| {
+            let gate = gate.clone();
+            Box::pin(async move {
+                gate.pass().await;
+                Ok(())
+            })
+        })
+    }
+
     /// Makes `on_start` wait at a gate, from the second incarnation on.
     pub(crate) fn start_again_at(self, gate: &Gate) -> Self {
         let gate = gate.clone();
@@ -115,8 +127,17 @@ impl Script {
 
     /// Makes `on_start` fail in the incarnations with these numbers.
     pub(crate) fn no_start<const N: usize>(self, incarnations: [u32; N]) -> Self {
+        self.no_start_if(move |incarnation| incarnations.contains(&incarnation))
+    }
+
+    /// Makes `on_start` fail the first `times` times.
+    pub(crate) fn no_start_at_first(self, times: u32) -> Self {
+        self.no_start_if(move |incarnation| incarnation < times)
+    }
+
+    fn no_start_if(self, fails: impl Fn(u32) -> bool + Send + Sync + 'static) -> Self {
         self.on_start(move |ctx| {
-            let fails = incarnations.contains(&ctx.restarts());
+            let fails = fails(ctx.restarts());
             Box::pin(async move {
                 if fails {
                     return Err(Oops("no start").into());

@@ -16,8 +16,9 @@ use tokio::task::coop;
 use super::idle::Sleep;
 use super::{Runnable, Shared, Workers, current, guarded};
 
-/// A poll ends after this many turns, ...
-const TURNS_PER_POLL: usize = 61;
+/// A poll ends after this many turns, because it is one turn for Tokio, and not after fewer: each end makes Tokio wake a
+/// thread that looks for what this one leaves, ...
+const TURNS_PER_POLL: usize = 256;
 /// ... or after this time.
 const POLL_TIME: Duration = Duration::from_micros(200);
 /// A turn ends after this time; its activation asks.

@@ -166,9 +166,10 @@ fn a_panic_of_any_handler_or_hook_stays_with_its_actor() {
 }
 
 #[test]
-fn a_decider_that_panics_stops_the_child() {
+fn a_decider_that_panics_stops_the_child_and_is_told_of() {
     paused(async {
         let system = system();
+        let mut events = system.events();
         let policy = Supervision::restart().decide_with(|_, _| panic!("undecided"));
         let actor = system
             .actor(Fragile::default)
@@ -179,6 +180,10 @@ fn a_decider_that_panics_stops_the_child() {
         assert!(
             matches!(actor.stopped().await, StopReason::Failed(failure) if failure.text() == "boom")
         );
+        let told = std::iter::from_fn(|| events.try_next()).any(|event| {
+            matches!(event, LifecycleEvent::HookFailed { failure, .. } if failure.text() == "undecided")
+        });
+        assert!(told);
         all_is_well(&system, None).await;
     });
 }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::LifecycleEvent;
+use crate::panic::PanicText;
 use crate::supervision::{
-    ChildInfo, Directive, Failure, RestartType, Situation, StopReason, Verdict,
+    ChildInfo, Directive, Failure, FailureOrigin, RestartType, Situation, StopReason, Verdict,
 };
 use crate::system::group::{Group, Home, Joined, restart_together};
 use crate::system::member::Member;
@@ -61,9 +62,22 @@ impl<A: Actor> Life<A> {
         };
         let core = &self.cell.core;
         let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
-        let declared = || self.policy.decide(&failure, &child);
+        let declared = || match self.policy.try_decide(&failure, &child) {
+            Ok(directive) => directive,
+            Err(text) => self.undecided(text),
+        };
         let directive = word.unwrap_or_else(declared);
         Some((directive, failure))
+    }
+
+    /// A decider has panicked: nobody else would tell of that.
+    #[cold]
+    fn undecided(&self, text: PanicText) -> Directive {
+        let failure = Failure::panic(text, FailureOrigin::Hook("decider")).report();
+        self.cell
+            .core
+            .event(|actor, id| LifecycleEvent::HookFailed { actor, id, failure });
+        Directive::Stop
     }
 
     /// What becomes of an incarnation that was cut, or that nobody decided about: a stop beats a recall.

@@ -79,7 +79,7 @@ pub enum LifecycleEvent {
         /// The text of the error.
         error: String,
     },
-    /// The hook that ends an incarnation failed; the end came all the same.
+    /// The hook that ends an incarnation failed, or a decider panicked (`decider`) and so ended it; the end came all the same.
     HookFailed {
         /// The path of the actor.
         actor: ActorPath,

@@ -7,7 +7,7 @@ use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::panic::{self, Guarded};
+use crate::panic::{self, Guarded, PanicText};
 use crate::supervision::{Backoff, Budget, ChildInfo, Directive, Failure, Strategy};
 
 /// A policy for the failures of children: which directive, how many restarts, how long between them.
@@ -230,16 +230,22 @@ impl Supervision {
 
     /// Answers a failure: with [`Directive::Stop`] if a decider panics.
     pub fn decide(&self, failure: &Failure, child: &ChildInfo) -> Directive {
+        self.try_decide(failure, child).unwrap_or(Directive::Stop)
+    }
+
+    /// The same, or what a decider said as it panicked.
+    pub(crate) fn try_decide(
+        &self,
+        failure: &Failure,
+        child: &ChildInfo,
+    ) -> Result<Directive, PanicText> {
         let first = || {
             self.0
                 .deciders
                 .iter()
                 .find_map(|decider| (decider.decide)(failure, child))
         };
-        match panic::catch(first) {
-            Ok(directive) => directive.unwrap_or(self.0.otherwise),
-            Err(_) => Directive::Stop,
-        }
+        Ok(panic::catch(first)?.unwrap_or(self.0.otherwise))
     }
 
     /// Returns the budget of restarts.

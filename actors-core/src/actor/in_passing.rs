@@ -21,6 +21,9 @@ use crate::system::pace::{Kind, QUICK};
 use super::Message;
 use super::cell::Cell;
 
+/// A task of Tokio's has 128 steps before it must let others run.
+const ASKS_PER_STEP: u64 = 4;
+
 /// A handler that may run on this thread.
 pub(super) struct InPassing(Kind);
 
@@ -38,9 +41,11 @@ impl InPassing {
 
     /// Wakes the idle actor, and gives it its turn; `began` is the time now, as far as it matters.
     pub(super) fn run<M: Message>(self, cell: &Cell<M>, began: Instant, cx: &mut Context<'_>) {
-        // It is work of the asker's task: a row of asks lets other tasks run.
-        let _ = pin!(coop::consume_budget()).poll(cx);
         let core = &cell.core;
+        // It is work of the asker's task: a row of asks lets other tasks run. A few are as much work as one step of Tokio's.
+        if core.handled().is_multiple_of(ASKS_PER_STEP) {
+            let _ = pin!(coop::consume_budget()).poll(cx);
+        }
         core.pace.begin();
         dispatch::run_here(|| cell.mail.wake());
         let took = core.system.clock.now().saturating_duration_since(began);

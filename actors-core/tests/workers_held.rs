@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -34,6 +35,14 @@ impl Hog {
         }
         others[last].set(until.clone()).tell();
         until.wait();
+    }
+
+    /// Begins to wait for an answer, for a time, and holds its thread at the gate.
+    #[handler]
+    async fn ask_and_hold(&mut self, other: RecorderRef, gate: Gate) {
+        let mut ask = other.hold(gate.clone()).ask().timeout(ms(1)).into_future();
+        assert!(futures::poll!(&mut ask).is_pending());
+        gate.block();
     }
 
     /// Lets Tokio have another thread for this one, and holds it at the gate.
@@ -106,6 +115,25 @@ fn whom_a_handler_tells_before_it_holds_its_thread_does_not_wait_for_it() {
                 others.push(other);
             }
             assert_eq!(hog.tell_and_hold(others, Flag::default()).await, Ok(()));
+        });
+    }
+}
+
+#[test]
+fn time_goes_on_for_all_others_when_a_handler_sets_itself_a_limit_and_holds_its_thread() {
+    for _ in 0..5 {
+        on_two_threads(async |system| {
+            let hog = system.spawn("hog", Hog::default).unwrap();
+            let (recorder, _) = recorder(&system);
+            let gate = Gate::new();
+            hog.ask_and_hold(recorder.clone(), gate.clone()).tell();
+            gate.reached(2).await;
+            let asked = recorder.hold(gate.clone()).ask().timeout(ms(10)).await;
+            let timeout = AskError::Timeout {
+                phase: Phase::Queued,
+            };
+            assert_eq!(asked, Err(timeout));
+            gate.open();
         });
     }
 }

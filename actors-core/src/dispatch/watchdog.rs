@@ -26,10 +26,13 @@ pub(crate) trait Overseer: Send + 'static {
     /// How long a turn may take before the overseer hears of it; [`Duration::MAX`] for ever.
     fn patience(&self) -> Duration;
 
+    /// Does what a task of Tokio would do that may wait behind a turn. Called every few milliseconds while somebody is awake.
+    fn stand_in(&mut self);
+
     /// One more turn takes longer than that: finds out who is on a thread.
     fn search(&mut self);
 
-    /// Looks after those it has found. Called every few milliseconds while somebody is awake.
+    /// Looks after those it has found. Called as often.
     fn check(&mut self);
 }
 
@@ -115,6 +118,7 @@ fn watch(workers: &Workers, mut overseer: impl Overseer) {
         } else {
             0
         };
+        guarded("what waits behind a turn", || overseer.stand_in());
         look(workers, &mut seen);
         oversee(workers, &mut turns, &mut overseer);
     }

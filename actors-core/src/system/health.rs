@@ -89,6 +89,12 @@ impl Overseer for HeldThreads {
         system.map_or(Duration::MAX, |system| system.health.patience())
     }
 
+    fn stand_in(&mut self) {
+        if let Some(system) = self.system.upgrade() {
+            system.deadlines.stand_in();
+        }
+    }
+
     fn search(&mut self) {
         let Some(system) = self.system.upgrade() else {
             return;

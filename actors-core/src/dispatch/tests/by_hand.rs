@@ -338,6 +338,8 @@ impl Overseer for Told {
         Duration::ZERO
     }
 
+    fn stand_in(&mut self) {}
+
     fn search(&mut self) {
         self.searches += 1;
     }

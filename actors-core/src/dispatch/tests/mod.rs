@@ -23,6 +23,8 @@ impl Overseer for NoOverseer {
         Duration::MAX
     }
 
+    fn stand_in(&mut self) {}
+
     fn search(&mut self) {}
 
     fn check(&mut self) {}

@@ -27,6 +27,10 @@
 //! | timekeeper | leaves its waker, takes a batch of due entries, notes the next instant | wakes the batch, sets the timer |
 //! | close | marks the end, takes everything | wakes them all, and the keeper |
 //!
+//! A task of Tokio that is woken in a turn may have to wait for the end of that turn, and no other thread can take it over.
+//! When the turn holds its thread, the timekeeper is such a task: then the watchdog of the workers wakes what is due
+//! ([`Deadlines::stand_in`]).
+//!
 //! An absent waker of the keeper means that it has been woken and will look again, so nobody wakes
 //! it twice.
 
@@ -51,6 +55,9 @@ const BATCH: usize = 64;
 /// As many batches are woken in one poll of the timekeeper, before other tasks of the runtime get
 /// their turn.
 const BATCHES: usize = 16;
+
+/// What is due for longer than this has been missed by the timekeeper.
+const MISSED: Duration = Duration::from_millis(2);
 
 /// Tokio's timer is never set further ahead: it rounds instants up, and would overflow at the very
 /// last ones.
@@ -128,6 +135,21 @@ impl Deadlines {
         keeper.into_iter().for_each(Waker::wake);
     }
 
+    /// Wakes what the timekeeper has missed, since its own wake-up waits behind somebody who holds a thread.
+    pub(crate) fn stand_in(&self) {
+        let Some(missed) = self.clock.now().checked_sub(MISSED) else {
+            return;
+        };
+        loop {
+            let mut due = Vec::new();
+            let more = self.queue.lock().take_due(missed, &mut due);
+            due.into_iter().for_each(panic::wake);
+            if !more {
+                return;
+            }
+        }
+    }
+
     /// Adds the waker of a sleep, or replaces the one it had.
     fn register(&self, key: &mut Option<Key>, at: Instant, waker: Waker) {
         let (replaced, keeper) = self.queue.lock().register(key, at, waker);
@@ -196,20 +218,26 @@ impl Queue {
         if self.closed {
             return Next::End;
         }
-        while let Some(first) = self.sleepers.first_entry() {
-            let (at, _) = *first.key();
-            if at > now {
-                let latest = now.checked_add(HORIZON).unwrap_or(now);
-                self.armed = Some(at.min(latest));
-                return Next::Wait;
-            }
+        if self.take_due(now, due) {
+            return Next::More;
+        }
+        let latest = now.checked_add(HORIZON).unwrap_or(now);
+        let first = self.sleepers.first_key_value();
+        self.armed = first.map(|(&(at, _), _)| at.min(latest));
+        Next::Wait
+    }
+
+    /// Moves at most a batch of entries due at `now` into `due`, and says whether there are more.
+    fn take_due(&mut self, now: Instant, due: &mut Vec<Waker>) -> bool {
+        while let Some(first) = self.sleepers.first_entry()
+            && first.key().0 <= now
+        {
             if due.len() == BATCH {
-                return Next::More;
+                return true;
             }
             due.push(first.remove());
         }
-        self.armed = None;
-        Next::Wait
+        false
     }
 }
 

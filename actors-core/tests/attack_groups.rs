@@ -2,11 +2,16 @@
 
 mod common;
 
+use std::convert::identity;
+use std::future::{Future, pending, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use actors_core::prelude::*;
-use actors_core::{__private, Spawn, StartError, SystemBuilder};
+use actors_core::{__private, Spawn, StartError};
 use common::bomb::Drops;
 use common::puppet::{Puppet, Script};
 use common::troupe::{calm, one_for_all, rest_for_one, together, waiting};
@@ -40,36 +45,32 @@ fn a_child_that_fails_while_its_group_is_stopped_for_good_is_stopped_as_well() {
 
 #[test]
 fn a_start_is_awaited_to_its_end_although_those_who_watch_it_take_long() {
-    let policy = waiting(one_for_all(), ms(100));
-    let settings = move |builder: SystemBuilder| builder.supervision(policy);
-    on_two_threads_with(settings, async |system| {
-        let log = Log::default();
-        let never = Script::new("never", &log).on_start(|_| Box::pin(async { Err("no".into()) }));
+    on_two_threads_with(identity, async |system| {
+        let never = Script::new("never", &Log::default());
+        let never = never.on_start(|_| Box::pin(pending()));
         let mut starting = system.start("never", never.factory());
-        assert!(futures::poll!(&mut starting).is_pending());
         let never = system.lookup::<Puppet>("/test/never").unwrap();
-        Script::new("sibling", &log).spawn(&system);
+        let polls = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&polls);
+        let starting = beside(poll_fn(move |cx| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Pin::new(&mut starting).poll(cx)
+        }));
+        until(|| polls.load(Ordering::SeqCst) == 1).await;
         let (reached, is_reached) = channel();
         let (go_on, goes_on) = channel::<()>();
         __private::watch_with(never.actor(), move |_| {
             reached.send(()).unwrap();
             let _ = goes_on.recv();
         });
-        let restarts = |name| {
-            let tree = system.tree();
-            tree.find(name).map_or(0, |node| node.restarts)
-        };
-        until(|| log.count("never made") > 0).await;
-        let ended = beside(never.kill().into_future());
-        let starting = beside(starting);
+        let ended = never.stop_within(Duration::ZERO);
         is_reached.recv().unwrap();
-        // The sibling starts after the one that cannot any more.
-        let before = restarts("/test/sibling");
-        until(|| restarts("/test/sibling") > before).await;
+        // It learns that there will be no start, and not yet why.
+        until(|| polls.load(Ordering::SeqCst) == 2).await;
         drop(go_on);
-        assert_eq!(ended.await.unwrap(), StopReason::Killed);
+        assert_eq!(ended.await, StopReason::Stopped);
         let error = starting.await.unwrap().unwrap_err();
-        assert_eq!(error, StartError::Stopped(StopReason::Killed));
+        assert_eq!(error, StartError::Stopped(StopReason::Stopped));
     });
 }
 
@@ -138,7 +139,7 @@ fn many_children_that_wait_for_their_turn_cost_their_stopping_parent_no_time() {
 #[test]
 fn a_handler_that_was_abandoned_is_counted_once_whatever_it_comes_to() {
     for panics in [false, true] {
-        on_two_threads_with(std::convert::identity, async move |system| {
+        on_two_threads_with(identity, async move |system| {
             let gate = Gate::new();
             let log = Log::default();
             let stuck = Script::new("stuck", &log).spawn(&system);
@@ -156,9 +157,9 @@ fn a_handler_that_was_abandoned_is_counted_once_whatever_it_comes_to() {
             assert_eq!(system.counters().failed, 1);
             gate.open();
             until(|| log.count("stuck dropped") == 1).await;
+            let expected = u64::from(panics);
+            until(|| system.counters().failed == expected).await;
             until(|| system.counters().is_balanced()).await;
-            let counters = system.counters();
-            assert_eq!(counters.failed, u64::from(panics), "{counters:?}");
         });
     }
 }

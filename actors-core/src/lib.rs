@@ -100,12 +100,12 @@ pub use time_units::{ms, secs, within};
 /// What a program with actors uses: `use actors_core::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Actor, ActorContext, ActorPath, ActorRef, ActorSystem, AskError, Backoff, Budget,
-        BuildError, ChildInfo, DeadLetter, Directive, EnqueueError, Failure, FailureOrigin,
+        Actor, ActorContext, ActorPath, ActorRef, ActorState, ActorSystem, AskError, Backoff,
+        Budget, BuildError, ChildInfo, DeadLetter, Directive, EnqueueError, Failure, FailureOrigin,
         FailureReport, Handle, LifecycleEvent, LookupError, Mailbox, Overflow, Phase, Recipient,
-        ReplyTo, RestartType, SpawnError, StartError, StopReason, Supervision, Terminated,
-        TryTellError, actor, handler, ms, on_failure, on_restart, on_start, on_stop, on_terminated,
-        secs, within,
+        ReplyTo, Reserved, RestartType, SpawnError, StartError, Starting, StopReason, Subscription,
+        Supervision, Terminated, Tree, TryTellError, actor, handler, ms, on_failure, on_restart,
+        on_start, on_stop, on_terminated, secs, within,
     };
 }
 

@@ -201,7 +201,7 @@ fn errors_of_names() -> Vec<Said> {
 }
 
 fn errors_of_makers(path: &ActorPath) -> Vec<Said> {
-    let (path, parent) = (path.clone(), path.clone());
+    let (path, parent, actor) = (path.clone(), path.clone(), path.clone());
     vec![
         said(SpawnError::NameTaken { path }, "give another name"),
         said(SpawnError::ParentStopped { parent }, "no more children"),
@@ -213,8 +213,11 @@ fn errors_of_makers(path: &ActorPath) -> Vec<Said> {
             "no more actors",
         ),
         said(
-            StartError::Stopped(StopReason::Killed),
-            "before it had started: killed",
+            StartError::Stopped {
+                actor,
+                reason: StopReason::Killed,
+            },
+            "ended before it had started: killed",
         ),
         said(
             BuildError::NoRuntime,

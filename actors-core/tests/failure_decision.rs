@@ -139,7 +139,7 @@ fn an_escalation_waits_for_the_running_handler_of_the_parent() {
         assert!(!child.is_stopped());
         assert_eq!(
             system.tree().find("/test/p/c").unwrap().state,
-            actors_core::ActorState::Deciding
+            ActorState::Deciding
         );
         gate.open();
         assert_eq!(held.await.unwrap(), Ok(()));

@@ -25,7 +25,7 @@ fn the_factory_runs_before_on_start_and_that_before_any_message() {
         puppet.note("one").tell();
         settle().await;
         assert_eq!(log.take(), ["a made"]);
-        assert_eq!(puppet.actor_state(), actors_core::ActorState::Starting);
+        assert_eq!(puppet.actor_state(), ActorState::Starting);
         gate.open();
         assert_eq!(puppet.note("two").await, Ok(2));
         assert_eq!(log.take(), ["a started", "a one", "a two"]);

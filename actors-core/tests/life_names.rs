@@ -216,6 +216,25 @@ fn a_dead_actor_is_not_found() {
 }
 
 #[test]
+fn the_start_of_a_reserved_actor_can_be_awaited() {
+    paused(async {
+        let system = system();
+        let log = Log::default();
+        let reserved = system.reserve::<Puppet>("a").unwrap();
+        let puppet = reserved
+            .start(Script::new("a", &log).factory())
+            .await
+            .unwrap();
+        assert_eq!(puppet.actor_state(), ActorState::Ready);
+        let reserved = system.reserve::<Puppet>("b").unwrap();
+        let stopped = reserved.reference().stop().await;
+        let refused = reserved.start(Script::new("b", &log).factory()).await;
+        assert_eq!(stopped, StopReason::Stopped);
+        assert!(matches!(refused, Err(StartError::Spawn(_))), "{refused:?}");
+    });
+}
+
+#[test]
 fn messages_wait_for_an_actor_whose_name_is_reserved() {
     paused(async {
         let (system, log) = (system(), Log::default());

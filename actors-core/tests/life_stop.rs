@@ -297,7 +297,7 @@ fn a_handler_that_waits_for_its_end_without_an_order_is_ended_and_the_actor_goes
             .wait_for(Box::pin(async move { drop(me.stopped().await) }))
             .tell();
         settle().await;
-        assert_eq!(puppet.actor_state(), actors_core::ActorState::Ready);
+        assert_eq!(puppet.actor_state(), ActorState::Ready);
         assert_eq!(puppet.note("x").await, Ok(1));
     });
 }

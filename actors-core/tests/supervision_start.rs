@@ -23,7 +23,7 @@ fn hanging(log: &Log) -> Script {
 #[track_caller]
 fn last<A: std::fmt::Debug>(result: Result<A, StartError>) -> (&'static str, String) {
     match result.expect_err("it has not started") {
-        StartError::Stopped(reason) => {
+        StartError::Stopped { reason, .. } => {
             let text = reason.failure().map(|failure| failure.text().to_owned());
             (reason.name(), text.unwrap_or_default())
         }
@@ -297,8 +297,8 @@ fn a_parent_may_await_the_start_of_a_child_in_its_own_start() {
 
 #[test]
 fn a_parent_that_awaits_the_start_of_a_child_hears_of_its_failure_whatever_the_policy() {
-    let failed = "the actor ended before it had started: start failed: oops: no start";
-    let limit = "the actor ended before it had started: restart limit reached: start failed: oops: no start";
+    let failed = "/test/parent/child ended before it had started: start failed: oops: no start";
+    let limit = "/test/parent/child ended before it had started: restart limit reached: start failed: oops: no start";
     let table = [
         (Supervision::stop(), failed),
         (Supervision::restart().restarts(1, within(secs(1))), limit),

@@ -70,11 +70,15 @@ fn a_spent_budget_stops_all_in_reverse_order_with_the_last_failure_and_watchers_
             troupe.parents_log.take();
             children[2].crash("the last").tell();
             calm().await;
-            let why = "restart limit reached: handler `Crash` panicked: the last";
-            let stops = ["c", "b", "a"]
-                .map(|name| [format!("{name} on_stop: {why}"), format!("{name} dropped")]);
+            let own = "restart limit reached: handler `Crash` panicked: the last";
+            let path = children[2].actor_path();
+            let of_c =
+                format!("restart limit reached: handler `Crash` of {path} panicked: the last");
+            let whys = [("c", own), ("b", &of_c), ("a", &of_c)];
+            let stops = whys
+                .map(|(name, why)| [format!("{name} on_stop: {why}"), format!("{name} dropped")]);
             assert_eq!(troupe.log.take(), stops.concat());
-            let told = ["c", "b", "a"].map(|name| format!("parent saw {name} end: {why}"));
+            let told = whys.map(|(name, why)| format!("parent saw {name} end: {why}"));
             assert_eq!(troupe.parents_log.take(), told);
             assert!(!troupe.parent.is_stopped());
         });

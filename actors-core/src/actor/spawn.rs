@@ -340,7 +340,19 @@ impl<A: Actor> Reserved<A> {
         A::Ref::from(ActorRef::new(Arc::clone(&self.cell)))
     }
 
-    /// Spawns the actor.
+    /// Spawns the actor at the call, and lets its start be waited for.
+    pub fn start<M: 'static>(self, factory: impl Factory<A, M>) -> Starting<A> {
+        let (awaited, started) = oneshot::channel();
+        let mut awaited = Some(awaited);
+        self.cell
+            .control(&mut |orders| orders.awaited = awaited.take());
+        match self.spawn(factory) {
+            Ok(reference) => Starting::waiting(reference, started),
+            Err(error) => Starting::refused(error),
+        }
+    }
+
+    /// Spawns the actor, with the options that actors of the system have.
     ///
     /// # Errors
     ///

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
 use crate::error::SpawnError;
+use crate::path::ActorPath;
 use crate::supervision::StopReason;
 use crate::system::member::Member;
 
@@ -82,8 +83,9 @@ impl<A: Actor> Future for Starting<A> {
             waiting.tell_if_parent_waits();
             if !ready!(waiting.poll_started(cx)) {
                 let reason = ready!(Pin::new(&mut waiting.ended).poll(cx));
+                let actor = waiting.reference.actor().actor_path().clone();
                 self.0 = State::Over;
-                return Poll::Ready(Err(StartError::Stopped(reason)));
+                return Poll::Ready(Err(StartError::Stopped { actor, reason }));
             }
         }
         match std::mem::replace(&mut self.0, State::Over) {
@@ -152,7 +154,12 @@ pub enum StartError {
     /// It was not spawned.
     Spawn(SpawnError),
     /// It has ended before it had started; after failures, the reason has the last one.
-    Stopped(StopReason),
+    Stopped {
+        /// The actor.
+        actor: ActorPath,
+        /// Why it ended.
+        reason: StopReason,
+    },
 }
 
 impl From<SpawnError> for StartError {
@@ -165,7 +172,9 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spawn(error) => error.fmt(f),
-            Self::Stopped(reason) => write!(f, "the actor ended before it had started: {reason}"),
+            Self::Stopped { actor, reason } => {
+                write!(f, "{actor} ended before it had started: {reason}")
+            }
         }
     }
 }

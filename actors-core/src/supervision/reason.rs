@@ -24,7 +24,8 @@ pub enum StopReason {
     Shutdown,
     /// It failed and its supervisor, or the lack of a factory, said to stop.
     Failed(FailureReport),
-    /// It failed when its budget of restarts was spent; this is the last failure.
+    /// It failed when its budget of restarts was spent; this is the last failure. Or a sibling did, with which it would have
+    /// been restarted: the failure's origin says so.
     RestartLimit(FailureReport),
     /// It does not end: its state makes room for a fresh one. Only hooks see this.
     Restarting,
@@ -56,7 +57,7 @@ impl StopReason {
         }
     }
 
-    /// Says whether a failure of the actor ended it.
+    /// Says whether a failure ended it, its own or a sibling's.
     pub fn is_failure(&self) -> bool {
         self.failure().is_some()
     }

@@ -30,7 +30,7 @@ use tokio::time::Instant;
 
 use crate::path::ActorId;
 use crate::supervision::{
-    Directive, FailureReport, RestartRecord, RestartType, Situation, StopReason, Supervision,
+    Directive, Failure, RestartRecord, RestartType, Situation, StopReason, Supervision,
 };
 use crate::sync::Mutex;
 
@@ -241,7 +241,7 @@ async fn try_restart(
     cause: &Failed,
 ) -> Result<(), Failed> {
     if group.is_spent() {
-        return stop_together(&members, group, &cause.report).await;
+        return stop_together(&members, group, cause).await;
     }
     let strategy = group.policy.strategy();
     members.retain(|member| {
@@ -265,10 +265,13 @@ async fn try_restart(
 async fn stop_together(
     members: &[Arc<dyn Member>],
     group: &Group,
-    last: &FailureReport,
+    last: &Failed,
 ) -> Result<(), Failed> {
+    let of_sibling = Failure::of_sibling(&last.path, &last.report).report();
     for member in members.iter().rev() {
-        stop(member, StopReason::RestartLimit(last.clone())).await;
+        let is_it = member.core().id == last.id;
+        let report = if is_it { &last.report } else { &of_sibling };
+        stop(member, StopReason::RestartLimit(report.clone())).await;
     }
     group.down(members).map(|_| ())
 }

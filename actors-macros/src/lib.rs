@@ -55,7 +55,8 @@ pub fn handler(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block before the first message of each incarnation.
 ///
-/// It takes `&mut self` and, if it wants, `ctx: &mut ActorContext<Self>`; it returns nothing or a `Result<(), E>`.
+/// It takes `&mut self` and, if it wants, `ctx: &mut ActorContext<Self>`, and may be `async`; it returns nothing or a
+/// `Result<(), E>`.
 #[proc_macro_attribute]
 pub fn on_start(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_start", &item.into()).into()
@@ -63,9 +64,9 @@ pub fn on_start(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block when the actor ends, after its children have ended.
 ///
-/// Besides the context it may take `reason: &StopReason`; it returns nothing or a `Result<(), E>`. An actor without an
-/// `#[on_restart]` gets it at a restart too, with the reason `StopReason::Restarting`. It does not run when the actor is killed,
-/// nor when its start failed.
+/// Besides the context it may take `reason: &StopReason`, and may be `async`; it returns nothing or a `Result<(), E>`. An actor
+/// without an `#[on_restart]` gets it at a restart too, with the reason `StopReason::Restarting`. It does not run when the actor
+/// is killed, nor when its start failed.
 #[proc_macro_attribute]
 pub fn on_stop(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_stop", &item.into()).into()
@@ -73,7 +74,7 @@ pub fn on_stop(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block when a restart replaces this incarnation.
 ///
-/// Besides the context it may take `cause: &Failure`; it returns nothing or a `Result<(), E>`.
+/// Besides the context it may take `cause: &Failure`, and may be `async`; it returns nothing or a `Result<(), E>`.
 #[proc_macro_attribute]
 pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_restart", &item.into()).into()
@@ -81,7 +82,7 @@ pub fn on_restart(_args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs a method inside an `#[actor]` block when a watched actor has ended.
 ///
-/// Besides the context it may take `who: Terminated`; it returns nothing or a `Result<(), E>`.
+/// Besides the context it may take `who: Terminated`, and may be `async`; it returns nothing or a `Result<(), E>`.
 #[proc_macro_attribute]
 pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::outside("on_terminated", &item.into()).into()
@@ -92,6 +93,10 @@ pub fn on_terminated(_args: TokenStream, item: TokenStream) -> TokenStream {
 /// It takes `&mut self` (or `&self`) and, if it wants, `failure: &Failure`, `child: &ChildInfo` and `ctx: &mut ActorContext<Self>`; it
 /// returns a `Directive`, or an `Option<Directive>` where `None` means what the declared policy says. It is no `async fn`: the child
 /// waits for it.
+///
+/// What it returns comes before every policy, also before one that is set on the child alone. After `None`, and where there is no such
+/// method, the policy of the child counts (`.supervision(..)` on its builder), else that of its parent's type (`#[actor(supervision = ..)]`),
+/// else that of the system.
 ///
 /// It runs between two messages, before those that wait. A parent whose handler runs for longer than the policy's `decision_timeout` is
 /// not asked, nor one that is stopping: the declared policy decides, or the child stops with it. A panic in it is a failure of the

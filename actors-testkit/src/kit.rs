@@ -235,8 +235,11 @@ impl TestKit {
     }
 
     /// Takes the failures that came so far, those taken or expected before excepted: [`LifecycleEvent::Failed`], by panic or by
-    /// error, [`HookFailed`](LifecycleEvent::HookFailed) and [`DestructorPanicked`](LifecycleEvent::DestructorPanicked). Taken,
-    /// they do not fail the test.
+    /// error, [`HookFailed`](LifecycleEvent::HookFailed) and [`DestructorPanicked`](LifecycleEvent::DestructorPanicked).
+    ///
+    /// What is left at the end fails the test, unless [allowed](Self::allow_failures): a `Failed` by a panic, every `HookFailed`
+    /// and every `DestructorPanicked`. A `Failed` by an error does not (of an `err_is_failure` handler, of a factory, `on_start` or
+    /// `on_terminated`, or by `ctx.fail`): a supervisor sees to it. Taken, none of them does.
     pub fn failures(&self) -> Vec<LifecycleEvent> {
         std::mem::take(self.0.record().failures().all())
     }
@@ -349,7 +352,8 @@ impl TestKit {
         self.0.allows_letters.store(true, Ordering::Relaxed);
     }
 
-    /// Lets the test pass with whatever panics its actors make.
+    /// Lets the test pass with whatever panics its actors make, and with hooks that fail at an actor's end. Failures by an error
+    /// pass without it; [`failures`](Self::failures) says which is which.
     pub fn allow_failures(&self) {
         self.0.allows_failures.store(true, Ordering::Relaxed);
     }

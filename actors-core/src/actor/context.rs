@@ -217,7 +217,8 @@ impl<A: Actor> ActorContext<A> {
         Spawn::once(self.nest(), once(state))
     }
 
-    /// Takes a name for a child and gives its reference before there is an actor.
+    /// Takes a name for a child and gives its reference before there is an actor, which has the place of this call in start
+    /// order.
     ///
     /// # Errors
     ///

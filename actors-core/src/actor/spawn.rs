@@ -225,7 +225,8 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
-    /// Sets how this actor's failures are judged, in place of what its parent has for all its children.
+    /// Sets how this actor's failures are judged, in place of the policy that its parent has for all its children. If the
+    /// parent has an `#[on_failure]`, what that returns comes first, unless it is `None`.
     ///
     /// With whom an actor is restarted is always the parent's to say: of a policy with another strategy than one-for-one,
     /// set here, only the deciders count; and so it is under a parent with such a strategy.
@@ -319,6 +320,8 @@ impl<A: Actor> fmt::Debug for Spawn<A> {
 }
 
 /// A name that is taken, and a reference that works, for an actor that is not spawned yet: messages wait for it.
+///
+/// Its place among its siblings, in start order, is that of the reservation.
 ///
 /// So that two actors can know each other, or a factory can hold the reference to the very actor it makes: the wiring is in the
 /// factories, and a restart does not lose it. Dropped, it frees the name, and what was told becomes dead letters.
@@ -463,7 +466,7 @@ impl ActorSystem {
         Spawn::once(Nest::top(self), once(state))
     }
 
-    /// Takes a name and gives its reference before there is an actor.
+    /// Takes a name and gives its reference before there is an actor, which has the place of this call in start order.
     ///
     /// # Errors
     ///

@@ -26,7 +26,8 @@ pub enum LifecycleEvent {
         id: ActorId,
         /// What went wrong.
         failure: FailureReport,
-        /// What its supervisor decided.
+        /// What its supervisor decided, before the budget was looked at: a `Restart` whose budget is spent becomes a stop, or
+        /// what the policy says with `when_spent`.
         directive: Directive,
     },
     /// A new incarnation is ready for messages.

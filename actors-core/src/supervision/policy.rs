@@ -110,8 +110,11 @@ impl Supervision {
         Self::of(Strategy::OneForAll)
     }
 
-    /// Starts a policy under which a child that has to be restarted takes those along that were spawned after it; in all
+    /// Starts a policy under which a child that has to be restarted takes those along that are after it in start order; in all
     /// else as [`one_for_all`](Self::one_for_all).
+    ///
+    /// For children that use those before them: what others use is spawned first, so in a pipeline the last stage. The place
+    /// of a child is that of its `spawn`, or of its `reserve` if there was one.
     pub fn rest_for_one() -> Self {
         Self::of(Strategy::RestForOne)
     }

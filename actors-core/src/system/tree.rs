@@ -24,7 +24,7 @@ pub struct TreeNode {
     pub state: ActorState,
     /// How many messages wait in its mailbox.
     pub mailbox_depth: usize,
-    /// How often it was restarted.
+    /// How often it was restarted since it was spawned, together with its siblings or alone.
     pub restarts: u32,
     /// Its distance from the system: 1 for a top-level actor.
     pub depth: usize,
@@ -45,7 +45,8 @@ impl Tree {
         &self.nodes
     }
 
-    /// Returns the actor at a path written as [`ActorPath`] displays it.
+    /// Returns the actor at a path written in full, as [`ActorPath`] displays it: with a slash and the name of the system first,
+    /// such as `/app/pipeline/store`.
     pub fn find(&self, path: &str) -> Option<&TreeNode> {
         self.nodes.iter().find(|node| node.path.to_string() == path)
     }

@@ -9,7 +9,7 @@ pub(crate) enum Strategy {
     OneForOne,
     /// All of them.
     OneForAll,
-    /// The failed one, and those that were spawned after it.
+    /// The failed one, and those after it in start order.
     RestForOne,
 }
 

@@ -340,6 +340,27 @@ fn a_handler_that_holds_its_thread_is_abandoned() {
 }
 
 #[test]
+fn a_kill_with_a_limit_of_its_own_abandons_what_holds_its_thread_beyond_it() {
+    threads(2, async {
+        let (system, log, gate) = (system(), Log::default(), Gate::new());
+        let puppet = Script::new("a", &log).spawn(&system);
+        let blocked = beside(puppet.block(gate.clone()).ask());
+        gate.reached(1).await;
+        let began = std::time::Instant::now();
+        let abandoned = StopReason::Abandoned {
+            handler: Some("Block"),
+        };
+        assert_eq!(puppet.kill_within(ms(5)).await, abandoned);
+        // The stop timeout of its options is 5 s.
+        assert!(began.elapsed() < secs(4), "{:?}", began.elapsed());
+        gate.open();
+        let _ = blocked.await.unwrap();
+        until(|| log.count("a dropped") == 1).await;
+        assert_eq!(log.count("a on_stop: killed"), 0);
+    });
+}
+
+#[test]
 fn what_an_abandoned_actor_does_through_its_context_is_refused() {
     threads(2, async {
         let (system, log, gate) = (system(), Log::default(), Gate::new());

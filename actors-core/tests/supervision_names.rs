@@ -95,6 +95,21 @@ async fn an_old_reference_of_a_stopped_name_never_reaches_the_new_holder_whateve
     assert_eq!(log.count("w saw a end: stopped"), 1);
 }
 
+#[actors_testkit::test]
+async fn a_start_that_failed_for_good_has_freed_the_name(kit: TestKit) {
+    kit.allow_failures();
+    let log = Log::default();
+    let never = || Err::<Puppet, _>("no start");
+    let actor = kit.system().actor(never).name("a");
+    let failed = actor.supervision(Supervision::stop()).start().await;
+    assert!(
+        matches!(failed, Err(StartError::Stopped { .. })),
+        "{failed:?}"
+    );
+    let next = Script::new("a", &log).spawn(&kit);
+    assert_eq!(next.note("x").await, Ok(1));
+}
+
 #[test]
 fn of_64_racing_spawns_of_one_name_one_wins() {
     const RACERS: usize = 64;

@@ -27,6 +27,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "into",
     "is_stopped",
     "kill",
+    "kill_within",
     "mailbox_depth",
     "ne",
     "recipient",

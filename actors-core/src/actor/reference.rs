@@ -201,13 +201,29 @@ impl<A: Actor> ActorRef<A> {
     /// Ends the actor at the next await of its handler, or after its current message, without any hook. Its children are
     /// killed as well.
     ///
-    /// Acts at the call; the future waits for the reason.
+    /// Acts at the call; the future waits for the reason. Code that holds its thread beyond the stop timeout of the actor's
+    /// options (5 s unless set) is abandoned.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future undoes nothing.
     pub fn kill(&self) -> Ended {
         order_end(self.member(), EndKind::Kill, StopReason::Killed, None)
+    }
+
+    /// Ends the actor as [`kill`](Self::kill) does, with a time limit of its own: code that holds its thread beyond it is
+    /// abandoned.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future undoes nothing.
+    pub fn kill_within(&self, limit: Duration) -> Ended {
+        order_end(
+            self.member(),
+            EndKind::Kill,
+            StopReason::Killed,
+            Some(limit),
+        )
     }
 
     /// Waits for the end of the actor, whoever ends it, and gives the reason; at once when it has ended.

@@ -79,7 +79,7 @@ pub use actor::starting::{StartError, Starting};
 pub use actor::stopping::Ended;
 pub use actor::{Actor, Handle, Message};
 pub use actors_macros::{actor, handler, on_failure, on_restart, on_start, on_stop, on_terminated};
-pub use dispatch::{Runnable, Schedule, TaskInfo};
+pub use dispatch::{Runnable, Schedule};
 pub use error::{
     AskError, BuildError, CyclePath, EnqueueError, LookupError, NameError, Phase, SpawnError,
     TryTellError,

@@ -9,8 +9,7 @@ use actors_core::{
     ActorId, ActorState, Ask, BuildError, Call, Counters, CyclePath, DeadLetter, DeadLetterReason,
     Ended, Enqueue, EnqueueError, FailureKind, Fallible, LifecycleEvent, LookupError, NameError,
     Reserved, Runnable, Schedule, ShutdownCause, ShutdownReport, Spawn, SpawnError, Starting,
-    Stopped, Subscription, SystemBuilder, TaskInfo, Tree, TreeNode, TryTellError, Value,
-    WeakActorRef,
+    Stopped, Subscription, SystemBuilder, Tree, TreeNode, TryTellError, Value, WeakActorRef,
 };
 
 const fn crosses_threads<T: Send + 'static>() {}
@@ -88,7 +87,7 @@ fn what_an_actor_and_its_supervisor_hold_crosses_threads() {
     crosses_threads::<Spawn<Lonely>>();
     crosses_threads::<Reserved<Lonely>>();
     crosses_threads::<Runnable>();
-    is_shared_between_threads::<TaskInfo>();
+
     is_shared_between_threads::<Failure>();
     is_shared_between_threads::<Supervision>();
     is_shared_between_threads::<Box<dyn Schedule>>();

@@ -6,19 +6,20 @@
 //!
 //! Nobody but this task can reach the state, and a task is polled by one thread at a time: that is why it needs no lock.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
-use crate::dispatch;
 use crate::dispatch::turn::{self, Identity};
+use crate::dispatch::{self, Activation};
 use crate::error::{AskFailure, Phase};
 use crate::event::LifecycleEvent;
-use crate::mailbox::{Entry, Take};
+use crate::mailbox::{Entry, Pause, Take};
 use crate::panic::{self, PanicText};
 use crate::supervision::{Failure, FailureOrigin, StopReason};
 use crate::system::ActorState;
@@ -39,18 +40,18 @@ use super::{Actor, Message};
 const CLOCK_EVERY: u32 = 8;
 
 pin_project! {
-    /// Says, for each poll of a life, whose turn it is.
+    /// A life, and whose it is.
     struct Turns<L> {
-        me: Option<Arc<dyn Identity>>,
+        me: Arc<dyn Identity>,
         #[pin]
         life: L,
     }
 }
 
-/// The whole life of an actor, as one task. Dropped before its end, because no runtime polls it any more, it ends the actor
-/// for everybody else all the same.
-pub(super) fn activate<A: Actor>(mut life: Life<A>) -> impl Future<Output = ()> + Send {
-    let me = Some(Arc::clone(&life.cell) as Arc<dyn Identity>);
+/// The whole life of an actor. Dropped before its end, because nobody runs it any more, it ends the actor for everybody else all
+/// the same.
+pub(super) fn activate<A: Actor>(mut life: Life<A>) -> Pin<Box<dyn Activation>> {
+    let me = Arc::clone(&life.cell) as Arc<dyn Identity>;
     // One block, no function that takes the life, and one place for the incarnation that is never taken apart while it is
     // served: the state of an idle actor would hold what was moved twice.
     let life = async move {
@@ -66,19 +67,18 @@ pub(super) fn activate<A: Actor>(mut life: Life<A>) -> impl Future<Output = ()> 
         let reason = life.reason();
         life.end(reason);
     };
-    Turns { me, life }
+    Box::pin(Turns { me, life })
 }
 
-impl<L: Future<Output = ()>> Future for Turns<L> {
-    type Output = ();
+impl<L: Future<Output = ()> + Send> Activation for Turns<L> {
+    fn identity(&self) -> &Arc<dyn Identity> {
+        &self.me
+    }
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.project();
-        let count = |me: &Option<Arc<dyn Identity>>| me.iter().for_each(|me| me.count_poll());
-        count(this.me);
-        let poll = turn::in_turn(this.me, || this.life.poll(cx));
-        count(this.me);
-        poll
+    fn poll(self: Pin<&mut Self>) -> Poll<()> {
+        // A life waits only where it pauses. What user code waits for wakes the cell: see `Drive`.
+        let mut context = Context::from_waker(Waker::noop());
+        self.project().life.poll(&mut context)
     }
 }
 
@@ -86,7 +86,7 @@ impl<A: Actor> Life<A> {
     /// Ends the actor for everybody else.
     fn end(&mut self, reason: StopReason) {
         self.turn_out();
-        self.cell.mail.end();
+        drop(self.cell.mail.end());
         let member: &dyn Member = &*self.cell;
         if !member.finish(reason) {
             self.cell.core.settle();
@@ -149,15 +149,6 @@ enum Begun<'a> {
     Failed(Failure),
     /// The handler, or the hook when it was no message, goes on as a future.
     Later(Box<Work<'a, Flow<'static>>>),
-    /// There was none, and none will come.
-    Drained,
-}
-
-/// What a turn does next.
-enum Next<M> {
-    Entry(Queued<M>),
-    Attention,
-    Drained,
 }
 
 impl<A: Actor> Life<A> {
@@ -165,20 +156,14 @@ impl<A: Actor> Life<A> {
     pub(super) async fn serve(&mut self, born: &mut Born<A>) -> Exit {
         let mut left = self.throughput();
         loop {
-            self.look();
-            if self.seen.is_stopping() {
-                return Exit::Stop;
-            }
-            if self.seen.recalled
-                && let Some(exit) = self.recalled()
+            if self.wants_a_look()
+                && let Some(exit) = self.look_around()
             {
                 return exit;
             }
-            // A turn that begins handles messages before it looks at the clock, or it could give up its place for nothing.
-            let looks = left < self.throughput() && left.is_multiple_of(CLOCK_EVERY);
-            if left == 0 || (looks && dispatch::slice_is_over()) {
-                give_up_the_thread().await;
+            if self.is_over(left) {
                 left = self.throughput();
+                self.pause(Pause::Turn).await;
                 continue;
             }
             if self.has_signals {
@@ -188,12 +173,20 @@ impl<A: Actor> Life<A> {
                     Judged::Exit(exit) => return exit,
                 }
             }
-            let draining = self.seen.ending.is_some();
-            let next = poll_fn(|cx| self.poll_next(draining, &mut left, cx)).await;
-            let failure = match self.begin(next, born) {
+            let (entry, is_last) = match self.cell.mail.take(&mut self.burst) {
+                Take::Entry(entry) => (entry, false),
+                Take::Last(entry) => (entry, true),
+                Take::Attention => continue,
+                Take::Nothing if self.seen.is_draining() => return self.end_drain(),
+                Take::Nothing => {
+                    self.rest().await;
+                    left = self.left_after_rest(left);
+                    continue;
+                }
+            };
+            let failure = match self.begin(entry, born) {
                 Begun::Done => None,
                 Begun::Failed(failure) => Some(failure),
-                Begun::Drained => return self.end_drain(),
                 Begun::Later(work) => {
                     let variant = work.variant;
                     let flow = self.drive(work, Patience::UntilCut).await;
@@ -206,8 +199,59 @@ impl<A: Actor> Life<A> {
                     Judged::Resume => {}
                     Judged::Exit(exit) => return exit,
                 }
+            } else if is_last && !self.wants_a_look() && !self.seen.is_draining() {
+                self.rest().await;
+                left = self.left_after_rest(left);
             }
         }
+    }
+
+    /// Says whether something other than messages comes first.
+    #[inline]
+    fn wants_a_look(&self) -> bool {
+        self.has_signals || self.seen.is_unusual() || self.cell.mail.has_attention()
+    }
+
+    /// Looks at the control lane. Gives the exit, if the incarnation is to end.
+    #[cold]
+    fn look_around(&mut self) -> Option<Exit> {
+        self.look();
+        if self.seen.is_stopping() {
+            return Some(Exit::Stop);
+        }
+        self.recalled()
+    }
+
+    /// Says whether the turn has lasted long enough. One that begins handles messages before it looks at the clock, or it could
+    /// give up its place for nothing.
+    #[inline]
+    fn is_over(&self, left: u32) -> bool {
+        let looks = left.is_multiple_of(CLOCK_EVERY) && left < self.throughput();
+        left == 0 || (looks && dispatch::slice_is_over())
+    }
+
+    /// Waits for what comes next. An idle actor is small.
+    #[inline]
+    fn rest(&mut self) -> Paused {
+        self.burst.shrink();
+        self.pause(Pause::Idle)
+    }
+
+    /// How many messages this turn may still handle. What has come in the last moment is no turn of its own.
+    #[inline]
+    fn left_after_rest(&self, left: u32) -> u32 {
+        if self.cell.mail.was_parked() {
+            self.throughput()
+        } else {
+            left
+        }
+    }
+
+    /// Gives up the thread.
+    #[inline]
+    fn pause(&self, pause: Pause) -> Paused {
+        self.cell.mail.will_pause(pause);
+        Paused { has_paused: false }
     }
 
     /// All is handled that was accepted; from here on a drain is a stop.
@@ -226,35 +270,16 @@ impl<A: Actor> Life<A> {
         self.cell.core.options.throughput
     }
 
-    /// Takes the next entry; waits for one, unless there is control to look at, or the last was drained.
-    #[inline]
-    fn poll_next(
-        &mut self,
-        draining: bool,
-        left: &mut u32,
-        cx: &Context<'_>,
-    ) -> Poll<Next<A::Msg>> {
-        let waker = (!draining).then(|| cx.waker());
-        Poll::Ready(match self.cell.mail.take(&mut self.burst, waker) {
-            Take::Entry(entry) => Next::Entry(entry),
-            Take::Attention => Next::Attention,
-            Take::Parked if draining => Next::Drained,
-            Take::Parked => {
-                // Whatever wakes it begins a turn of its own.
-                *left = self.throughput();
-                return Poll::Pending;
-            }
-        })
-    }
-
     /// Calls the handler, unless there is no need to.
     #[inline]
-    fn begin<'a>(&mut self, next: Next<A::Msg>, Born { state, ctx }: &'a mut Born<A>) -> Begun<'a> {
-        let message = match next {
-            Next::Attention => return Begun::Done,
-            Next::Drained => return Begun::Drained,
-            Next::Entry(Entry::Message(message)) => message,
-            Next::Entry(Entry::Notice(notice)) => match *notice {
+    fn begin<'a>(
+        &mut self,
+        entry: Queued<A::Msg>,
+        Born { state, ctx }: &'a mut Born<A>,
+    ) -> Begun<'a> {
+        let message = match entry {
+            Entry::Message(message) => message,
+            Entry::Notice(notice) => match *notice {
                 Notice::Stamped {
                     incarnation,
                     message,
@@ -424,16 +449,20 @@ pub(super) fn answer_orphans(failure: &AskFailure) {
     }
 }
 
-/// Lets others run: the activation goes to the back of the run queue.
-async fn give_up_the_thread() {
-    let mut gave_up = false;
-    poll_fn(|cx| {
-        if gave_up {
-            return Poll::Ready(());
+/// A future that is pending once.
+struct Paused {
+    has_paused: bool,
+}
+
+impl Future for Paused {
+    type Output = ();
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if mem::replace(&mut self.has_paused, true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
-        gave_up = true;
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+    }
 }

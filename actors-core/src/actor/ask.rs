@@ -175,9 +175,9 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         let quick = now.and_then(|now| Some((InPassing::of(cell, &message)?, now)));
         let offered = match quick {
             None => cell.offer(message, admission),
-            Some((quick, now)) => cell.offer_quietly(message, admission).map(|was_idle| {
-                if was_idle {
-                    quick.run(cell, now, cx);
+            Some((quick, now)) => cell.offer_quietly(message, admission).map(|idle| {
+                if let Some(idle) = idle {
+                    quick.run(&cell.core, idle, now, cx);
                 }
             }),
         };

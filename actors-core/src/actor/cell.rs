@@ -5,15 +5,17 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::panic::RefUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Wake, Waker};
 
 use tokio::time::Instant;
 
 use crate::dispatch::turn::{self, Identity};
+use crate::dispatch::{self, Activation, Runnable, Schedule};
 use crate::error::{AskFailure, Phase};
 use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
-use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Wait};
+use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Rest, Wait};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, StopReason};
@@ -58,7 +60,7 @@ pub(super) type Taken<M> = Burst<M, Notice<M>>;
 /// An actor, as far as those outside of its activation can reach.
 pub(crate) struct Cell<M> {
     pub(crate) core: Core,
-    pub(super) mail: MailboxCell<M, Notice<M>, Control>,
+    pub(super) mail: MailboxCell<M, Notice<M>, Control, Pin<Box<dyn Activation>>>,
 }
 
 /// No user code runs under its locks, so a panic that somebody catches has left nothing half done.
@@ -70,36 +72,31 @@ impl<M: Message> Cell<M> {
         Self { core, mail }
     }
 
-    /// Queues a message, and wakes the actor if it was idle; what was refused comes back.
+    /// Queues a message, and makes the actor runnable if it was idle; what was refused comes back.
     #[inline]
     pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
-        let wake = self.offer_quietly(message, admission)?;
-        if wake {
-            self.mail.wake();
-        }
+        let idle = self.offer_quietly(message, admission)?;
+        schedule_all(idle);
         Ok(())
     }
 
-    /// Queues a message; says whether the actor was idle, and must be woken. What was refused comes back.
+    /// Queues a message; gives the activation if it was idle, to be run. What was refused comes back.
     #[inline]
     pub(super) fn offer_quietly(
         &self,
         message: M,
         admission: Admission,
-    ) -> Result<bool, (M, Refusal)> {
+    ) -> Result<Option<Runnable>, (M, Refusal)> {
         match self.mail.push(message, admission) {
             Push::Accepted {
-                wake,
-                evicted: None,
-                deep: None,
-            } => Ok(wake),
-            Push::Accepted {
-                wake,
+                idle,
                 evicted,
                 deep,
             } => {
-                self.after_push(evicted, deep);
-                Ok(wake)
+                if evicted.is_some() || deep.is_some() {
+                    self.after_push(evicted, deep);
+                }
+                Ok(idle.map(Runnable::activation))
             }
             Push::Refused(message, refusal) => Err((message, refusal)),
         }
@@ -202,7 +199,9 @@ impl<M: Message> Cell<M> {
 
     /// Queues a notice; gives it back when the mailbox is closed.
     pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
-        self.mail.notify(notice)
+        let idle = self.mail.notify(notice)?;
+        schedule_all(idle.map(Runnable::activation));
+        Ok(())
     }
 
     /// Turns out all entries: asks fail, tells become dead letters. Each was accepted, so each is counted as dead.
@@ -355,8 +354,10 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
-        self.mail
+        let parked = self
+            .mail
             .control(|control| change(control.get_or_insert_default()));
+        schedule_all(parked.map(Runnable::activation));
         if self.core.is_over() {
             self.drop_orders();
         }
@@ -377,10 +378,8 @@ impl<M: Message> Member for Cell<M> {
 
     fn let_go(&self) {
         self.close_door();
-        if self.mail.end() {
-            // On closed workers a wake-up drops the activation, even when somebody else holds a waker of it too.
-            self.mail.wake();
-        }
+        // Closed workers drop it.
+        schedule_all(self.mail.end().map(Runnable::activation));
         if self.core.claim_birth() {
             self.turn_out();
             let member: &dyn Member = self;
@@ -435,6 +434,25 @@ impl<M: Message> Member for Cell<M> {
     }
 }
 
+/// Makes what was parked runnable.
+#[inline]
+fn schedule_all(runnable: Option<Runnable>) {
+    if let Some(runnable) = runnable {
+        dispatch::schedule(runnable);
+    }
+}
+
+/// What user code of the actor waits for is there.
+impl<M: Message> Wake for Cell<M> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        schedule_all(self.mail.wake().map(Runnable::activation));
+    }
+}
+
 impl<M: Message> Identity for Cell<M> {
     fn id(&self) -> ActorId {
         self.core.id
@@ -446,6 +464,22 @@ impl<M: Message> Identity for Cell<M> {
 
     fn count_poll(&self) {
         self.core.count_poll();
+    }
+
+    fn seam(&self) -> &Arc<dyn Schedule> {
+        &self.core.system.scheduler
+    }
+
+    #[inline]
+    fn settle(&self, activation: Pin<Box<dyn Activation>>) -> Option<Pin<Box<dyn Activation>>> {
+        match self.mail.rest(activation) {
+            Rest::Parked => None,
+            Rest::GoesOn(activation) => Some(activation),
+            Rest::Again(activation) => {
+                dispatch::schedule(Runnable::activation(activation));
+                None
+            }
+        }
     }
 
     fn system(&self) -> *const () {

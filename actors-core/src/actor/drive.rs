@@ -6,12 +6,14 @@
 use std::future::Future;
 use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use tokio::time::Instant;
 
 use crate::dispatch::turn;
 use crate::error::{AskFailure, Phase};
+use crate::mailbox::Pause;
 use crate::panic::{self, Guarded, PanicText};
 use crate::system::deadlines::Sleep;
 use crate::system::member::Member;
@@ -71,6 +73,16 @@ impl Seen {
         }
     }
 
+    pub(super) const fn is_draining(self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Says whether anything is to be looked at before the next message.
+    #[inline]
+    pub(super) fn is_unusual(self) -> bool {
+        self.recalled || self.is_stopping()
+    }
+
     fn exhausts(self, patience: Patience) -> bool {
         match patience {
             Patience::UntilCut => self.cut || self.recall_cut || self.is_killed(),
@@ -93,6 +105,8 @@ pub(super) struct Work<'f, T> {
     limit: Option<Sleep>,
     /// Sees that a handler is reported that waits for long.
     stopwatch: Stopwatch,
+    /// Wakes the cell; made when it is first driven.
+    waker: Option<Waker>,
 }
 
 /// What can be driven.
@@ -106,6 +120,7 @@ impl<'f, T> Work<'f, T> {
             deadline: None,
             limit: None,
             stopwatch: Stopwatch::Unstarted,
+            waker: None,
         }
     }
 
@@ -137,9 +152,9 @@ pub(super) struct Drive<'a, 'f, A: Actor, T> {
 }
 
 impl<A: Actor, T> Drive<'_, '_, A, T> {
-    fn poll_once(&mut self, cx: &mut Context<'_>) -> Poll<Driven<T>> {
+    fn poll_once(&mut self) -> Poll<Driven<T>> {
         if !mem::take(&mut self.is_new) {
-            self.life.cell.mail.unpark();
+            self.life.cell.mail.forget_wakes();
             self.life.look();
             if self.life.seen.exhausts(self.patience) {
                 return Poll::Ready(Driven::Cut);
@@ -148,6 +163,9 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
         turn::set_deadline(self.work.deadline);
         // An earlier handler may have looked at its own end and not waited for it.
         turn::takes_end_of_handler();
+        let waker = self.work.waker.take();
+        let waker = waker.unwrap_or_else(|| Waker::from(Arc::clone(&self.life.cell)));
+        let cx = &mut Context::from_waker(&waker);
         loop {
             let Some(future) = self.work.future.as_mut() else {
                 return Poll::Ready(Driven::Cut);
@@ -176,9 +194,9 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
             if self.work.variant.is_some() {
                 self.work.stopwatch.look(&self.life.cell.core, cx);
             }
-            if self.life.cell.mail.park_awaiting(cx.waker()) {
-                return Poll::Pending;
-            }
+            self.work.waker = Some(waker);
+            self.life.cell.mail.will_pause(Pause::Awaiting);
+            return Poll::Pending;
         }
     }
 }
@@ -186,8 +204,8 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
 impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
     type Output = Driven<T>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Driven<T>> {
-        let driven = self.poll_once(cx);
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Driven<T>> {
+        let driven = self.poll_once();
         match driven {
             Poll::Pending => {}
             // What a future keeps that panicked is dropped by the panic as well.

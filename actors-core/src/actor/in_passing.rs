@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::task::coop;
 use tokio::time::Instant;
 
-use crate::dispatch;
+use crate::dispatch::{self, Runnable};
 use crate::event::LifecycleEvent;
 use crate::system::member::Core;
 use crate::system::pace::{Kind, QUICK};
@@ -39,15 +39,14 @@ impl InPassing {
         (core.pace.is_quick(kind) && is_here(core)).then_some(Self(kind))
     }
 
-    /// Wakes the idle actor, and gives it its turn; `began` is the time now, as far as it matters.
-    pub(super) fn run<M: Message>(self, cell: &Cell<M>, began: Instant, cx: &mut Context<'_>) {
-        let core = &cell.core;
+    /// Gives the actor, which was idle, its turn; `began` is the time now, as far as it matters.
+    pub(super) fn run(self, core: &Core, idle: Runnable, began: Instant, cx: &mut Context<'_>) {
         // It is work of the asker's task: a row of asks lets other tasks run. A few are as much work as one step of Tokio's.
         if core.handled().is_multiple_of(ASKS_PER_STEP) {
             let _ = pin!(coop::consume_budget()).poll(cx);
         }
         core.pace.begin();
-        dispatch::run_here(|| cell.mail.wake());
+        dispatch::run_here(idle);
         let took = core.system.clock.now().saturating_duration_since(began);
         if took > QUICK {
             self.was_slow(core, took);

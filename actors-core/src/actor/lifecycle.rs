@@ -43,7 +43,7 @@ pub(super) struct Life<A: Actor> {
     pub(super) record: Option<Box<RestartRecord>>,
     pub(super) incarnation: u32,
     /// Entries taken and not begun; still mailbox.
-    pub(super) burst: Option<Taken<A::Msg>>,
+    pub(super) burst: Taken<A::Msg>,
     pub(super) seen: Seen,
     pub(super) has_signals: bool,
     /// Whether the thread has been told a deadline.
@@ -86,7 +86,7 @@ impl<A: Actor> Life<A> {
             policy,
             record: None,
             incarnation: 0,
-            burst: None,
+            burst: Taken::new(),
             seen: Seen::default(),
             has_signals: false,
             has_deadline: false,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use crate::dispatch::{self, Runnable};
 use crate::error::SpawnError;
 use crate::mailbox::Mailbox;
 use crate::path::{ActorPath, RESERVED};
@@ -125,7 +126,7 @@ impl Nest {
         let own = cell.core.options.supervision.clone();
         let policy = own.unwrap_or_else(|| self.policy().clone());
         let life = Life::new(Arc::clone(cell), source, policy);
-        self.system.run(cell.core.id, activate(life)).detach();
+        dispatch::schedule(Runnable::activation(activate(life)));
         true
     }
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::turn::Turn;
 use super::worker::Desk;
-use super::{Runnable, guarded};
+use super::{Runnable, guarded, schedule};
 
 thread_local! {
     static CURRENT: Current = const { Current::new() };
@@ -22,21 +22,8 @@ struct Current {
     grave: RefCell<Option<VecDeque<Runnable>>>,
     /// What belongs to the actor whose turn it is.
     turn: Turn,
-    /// Whether what this thread makes runnable is to be run by it.
-    here: Cell<Here>,
-}
-
-/// What becomes of a runnable on a thread that wants to run it itself.
-#[derive(Default)]
-enum Here {
-    /// It takes the ordinary way.
-    #[default]
-    No,
-    /// The next one is kept.
-    Next,
-    Kept(Runnable),
-    /// One is being run.
-    Running,
+    /// Whether this thread gives a turn in passing.
+    runs_here: Cell<bool>,
 }
 
 impl Current {
@@ -45,7 +32,7 @@ impl Current {
             desk: RefCell::new(None),
             grave: RefCell::new(None),
             turn: Turn::new(),
-            here: Cell::new(Here::No),
+            runs_here: Cell::new(false),
         }
     }
 }
@@ -90,42 +77,20 @@ pub(super) fn push_local(runnable: Runnable) -> Option<Runnable> {
     runnable
 }
 
-/// Calls `wake`, and runs what it makes runnable on this thread. Nothing else that becomes runnable meanwhile is run here.
-///
-/// Not in a turn or a poll of a worker: those have a queue of their own, and must not be nested.
-pub(crate) fn run_here(wake: impl FnOnce()) {
+/// Runs it on this thread, unless that is in a turn or a poll of a worker: those have a queue of their own, and must not be
+/// nested.
+pub(crate) fn run_here(runnable: Runnable) {
     let is_free = CURRENT
         .try_with(|current| {
             let is_free = current.desk.borrow().is_none() && !current.turn.has_actor();
-            if is_free {
-                current.here.set(Here::Next);
-            }
-            is_free
+            is_free && !current.runs_here.replace(true)
         })
         .unwrap_or(false);
-    wake();
     if !is_free {
-        return;
+        return schedule(runnable);
     }
-    let kept = CURRENT.with(|current| current.here.replace(Here::Running));
-    if let Here::Kept(runnable) = kept {
-        guarded("a task", || {
-            runnable.run();
-        });
-    }
-    CURRENT.with(|current| current.here.set(Here::No));
-}
-
-/// Keeps a runnable for the caller of [`run_here`], or gives it back.
-pub(super) fn keep_here(runnable: Runnable) -> Option<Runnable> {
-    let mut runnable = Some(runnable);
-    let _ = CURRENT.try_with(|current| match current.here.take() {
-        Here::Next => current
-            .here
-            .set(runnable.take().map_or(Here::Next, Here::Kept)),
-        other => current.here.set(other),
-    });
-    runnable
+    guarded("a task", || runnable.run());
+    CURRENT.with(|current| current.runs_here.set(false));
 }
 
 /// Says whether the turn on this thread has used up its slice of time. An activation asks every few messages.
@@ -138,12 +103,7 @@ pub(crate) fn slice_is_over() -> bool {
 
 fn runs_here() -> bool {
     CURRENT
-        .try_with(|current| {
-            let here = current.here.take();
-            let runs = matches!(here, Here::Running);
-            current.here.set(here);
-            runs
-        })
+        .try_with(|current| current.runs_here.get())
         .unwrap_or(false)
 }
 

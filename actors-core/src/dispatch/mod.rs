@@ -44,12 +44,12 @@
 
 mod current;
 mod idle;
+mod runnable;
 pub(crate) mod turn;
 mod watchdog;
 mod worker;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -61,54 +61,13 @@ use self::idle::{AfterPush, Idle};
 use self::watchdog::Watchdog;
 use self::worker::Desk;
 use crate::panic;
-use crate::path::ActorId;
 use crate::sync::Mutex;
 
 pub(crate) use self::current::{run_here, slice_is_over};
+pub use self::runnable::Runnable;
+pub(crate) use self::runnable::{Activation, TaskInfo, schedule};
 pub(crate) use self::watchdog::Overseer;
 pub(crate) use self::worker::Worker;
-
-/// What a [`Schedule`] may know about the actor behind a runnable.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct TaskInfo {
-    /// The actor that the runnable belongs to.
-    pub id: ActorId,
-    /// Who gives it a thread. It is here, and not in a closure of the task, so that a wake-up counts no references.
-    seam: Arc<dyn Schedule>,
-}
-
-impl TaskInfo {
-    pub(crate) const fn new(id: ActorId, seam: Arc<dyn Schedule>) -> Self {
-        Self { id, seam }
-    }
-
-    /// Says whether these workers are who gives it a thread.
-    #[inline]
-    fn is_for(&self, workers: *const Workers) -> bool {
-        std::ptr::addr_eq(Arc::as_ptr(&self.seam), workers)
-    }
-}
-
-impl fmt::Debug for TaskInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskInfo")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Hands a runnable to whoever gives it a thread. All that becomes runnable comes through here.
-pub(crate) fn schedule(runnable: Runnable) {
-    // What a turn wakes on its own worker takes the short way.
-    if let Some(runnable) = current::push_local(runnable).and_then(current::keep_here) {
-        let seam = Arc::clone(&runnable.metadata().seam);
-        seam.schedule(runnable);
-    }
-}
-
-/// An actor that is ready for a turn: [`run`](async_task::Runnable::run) gives it one, dropping it ends the actor.
-pub type Runnable = async_task::Runnable<TaskInfo>;
 
 /// Gives runnable actors a thread, now or later.
 ///

@@ -6,11 +6,13 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use super::current::with_turn;
+use super::{Activation, Schedule};
 use crate::error::AskFailure;
 use crate::path::{ActorId, ActorPath};
 
@@ -18,8 +20,12 @@ use crate::path::{ActorId, ActorPath};
 pub(crate) trait Identity: Send + Sync {
     fn id(&self) -> ActorId;
     fn path(&self) -> &ActorPath;
-    /// Counts the begin or the end of a poll of its activation.
+    /// Counts the begin or the end of a turn of its activation.
     fn count_poll(&self);
+    /// Who gives it a thread.
+    fn seam(&self) -> &Arc<dyn Schedule>;
+    /// Puts its activation, which has paused, where it belongs; gives it back if it is to go on at once.
+    fn settle(&self, activation: Pin<Box<dyn Activation>>) -> Option<Pin<Box<dyn Activation>>>;
     /// The address of its system, to be compared and nothing else.
     fn system(&self) -> *const ();
 }
@@ -90,50 +96,69 @@ impl Turn {
 }
 
 /// Puts back what was there before the turn.
-struct Before<'a> {
-    home: &'a mut Option<Arc<dyn Identity>>,
+#[derive(Default)]
+struct Before {
+    /// Whether that is still to be done.
+    is_due: bool,
     actor: Option<Arc<dyn Identity>>,
     deadline: Option<Instant>,
     rest: Option<Box<Rest>>,
 }
 
-impl Drop for Before<'_> {
+impl Before {
+    /// Gives back the actor whose turn it was.
     #[inline]
-    fn drop(&mut self) {
+    fn restore(&mut self) -> Option<Arc<dyn Identity>> {
+        self.is_due = false;
         let actor = self.actor.take();
-        let over = with_turn(|turn| {
-            *self.home = turn.actor.replace(actor);
+        let (me, over) = with_turn(|turn| {
             turn.deadline.set(self.deadline);
-            turn.take_rest()
-        });
-        if let Some(over) = over.flatten() {
-            // A handler that caught its own panic left these behind.
-            for orphan in over.orphans {
-                orphan.fail(AskFailure::NoReply);
-            }
+            (turn.actor.replace(actor), turn.take_rest())
+        })?;
+        if let Some(over) = over {
+            over.abandon();
         }
         if let Some(rest) = self.rest.take() {
             with_turn(|turn| *turn.mark() = *rest);
         }
+        me
     }
 }
 
-/// Runs `code` as the actor `me`, which is lent to the thread meanwhile.
+impl Rest {
+    /// A handler that caught its own panic left these behind.
+    #[cold]
+    fn abandon(self) {
+        for orphan in self.orphans {
+            orphan.fail(AskFailure::NoReply);
+        }
+    }
+}
+
+impl Drop for Before {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_due {
+            self.restore();
+        }
+    }
+}
+
+/// Runs `code` as the actor `me`, which is lent to the thread meanwhile. Gives it back; not at the end of a thread.
 #[inline]
-pub(crate) fn in_turn<R>(me: &mut Option<Arc<dyn Identity>>, code: impl FnOnce() -> R) -> R {
-    let actor = me.take();
-    let before = with_turn(|turn| {
-        let deadline = turn.deadline.take();
-        (turn.actor.replace(actor), deadline, turn.take_rest())
+pub(crate) fn in_turn<R>(
+    me: Arc<dyn Identity>,
+    code: impl FnOnce() -> R,
+) -> (R, Option<Arc<dyn Identity>>) {
+    let before = with_turn(|turn| Before {
+        is_due: true,
+        actor: turn.actor.replace(Some(me)),
+        deadline: turn.deadline.take(),
+        rest: turn.take_rest(),
     });
-    let (actor, deadline, rest) = before.unwrap_or_default();
-    let _before = Before {
-        home: me,
-        actor,
-        deadline,
-        rest,
-    };
-    code()
+    let mut before = before.unwrap_or_default();
+    let result = code();
+    (result, before.restore())
 }
 
 /// Returns the actor whose turn it is on this thread.

@@ -75,9 +75,7 @@ impl Worker {
         let _lent = current::lend(&mut self.desk);
         for turn in 0..TURNS_PER_POLL {
             match current::at_desk(|desk| desk.next(turn)) {
-                Some(Ok(runnable)) => guarded("a task", || {
-                    runnable.run();
-                }),
+                Some(Ok(runnable)) => guarded("a task", || runnable.run()),
                 Some(Err(end)) => return end,
                 None => return End::More,
             }
@@ -227,7 +225,8 @@ impl Desk {
     /// woken; see the module `dispatch`.
     #[inline]
     pub(super) fn push(&self, runnable: Runnable) -> Option<Runnable> {
-        let is_ours = runnable.metadata().is_for(Arc::as_ptr(&self.workers));
+        let seam = Arc::as_ptr(runnable.seam());
+        let is_ours = std::ptr::addr_eq(seam, Arc::as_ptr(&self.workers));
         if !is_ours || self.workers.is_closed() {
             return Some(runnable);
         }

@@ -1,28 +1,29 @@
 //! The mailbox of an actor: queue, scheduled flag and parked waker behind one small lock.
 //!
-//! Everybody pushes; only the actor's own activation takes. Which thread may do what follows from the state, and every
-//! change of it happens under the lock:
+//! Everybody pushes; only the actor's own activation takes. The activation itself is kept here while it has nothing to do:
+//! whoever makes it active takes it out, owns it, and gives it to a queue. So an activation is in one place at any time, and
+//! needs no state and no lock of its own. Which thread may do what follows from the state, and every change of it happens
+//! under the lock:
 //!
-//! | state    | the activation is                | a push of a message      | a control signal           |
-//! |----------|----------------------------------|--------------------------|----------------------------|
-//! | idle     | parked                           | makes it active, wakes   | makes it active, wakes     |
-//! | active   | in a run queue, or being polled  | queues, wakes nobody     | sets the attention flag    |
-//! | awaiting | parked in the midst of user code | queues, wakes nobody     | makes it active, wakes     |
-//! | gone     | ended, or never to run again     | is refused               | is kept, changes nothing   |
+//! | state    | the activation is                       | a push of a message  | a control signal       | a wake-up            |
+//! |----------|-----------------------------------------|----------------------|------------------------|----------------------|
+//! | idle     | parked here                             | takes it out         | takes it out           | is stale, and nothing |
+//! | active   | in a run queue, or being polled         | queues               | sets the attention flag | is remembered       |
+//! | awaiting | parked here, in the midst of user code  | queues               | takes it out           | takes it out         |
+//! | gone     | ended, or never to run again            | is refused           | is kept, changes nothing | nothing            |
 //!
-//! An activation that is gone while it runs cannot park: it is woken at once, and whoever runs it drops it (the workers are
-//! closed by then).
+//! An activation that is gone while it runs cannot park: it is given back to a queue, and whoever runs that drops it (the
+//! workers are closed by then).
 //!
-//! Why no wake-up is lost: the activation parks (idle, awaiting) only under the lock, and only after it has seen there
-//! that the queue is empty (idle) and the attention flag is off. A push or signal that comes before is seen, one that comes
-//! after finds it parked. Whoever makes it active, and nobody else, wakes it, by the one waker that it left at its first
-//! park: an actor that goes to sleep between any two messages counts no references for it.
+//! Why no wake-up is lost: the activation parks (idle, awaiting) only under the lock, and only after it has been seen there
+//! that the queue is empty (idle), that no wake-up has come (awaiting), and that the attention flag is off. What comes before is
+//! seen, what comes after finds it parked.
 //!
-//! What is under the lock is data: messages, wakers and verdicts leave it, and are dropped, woken or told outside. A push
-//! waits for nothing but the lock.
+//! What is under the lock is data: messages, activations, wakers and verdicts leave it, and are dropped, run, woken or told
+//! outside. A push waits for nothing but the lock.
 //!
-//! **Burst.** When the queue is long and unbounded, the activation takes all of it at once. What it has taken but not begun
-//! is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
+//! **Burst.** When an unbounded mailbox holds more than one entry, the activation takes all of them at once, and leaves its
+//! emptied buffer for those who push meanwhile. What it has taken but not begun is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
 //! exact.
 //!
 //! **Room.** Waiters for room are first come, first served. Room that frees is granted to the first of them there and then, so
@@ -33,9 +34,8 @@ mod room;
 mod settings;
 
 use std::collections::VecDeque;
-use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{MutexGuard, OnceLock};
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::panic;
@@ -45,9 +45,6 @@ pub(crate) use queue::Burst;
 use queue::Queue;
 use room::Room;
 pub use settings::{Mailbox, Overflow};
-
-/// A queue no longer than this is taken from one by one, without giving up its buffer.
-const SHORT: usize = 4;
 
 /// What the mailbox must know of a notice.
 pub(crate) trait Notice {
@@ -97,10 +94,10 @@ pub(crate) enum Admission {
 /// What a push did, and what its caller must do now, outside the lock.
 #[must_use]
 #[derive(Debug)]
-pub(crate) enum Push<M> {
+pub(crate) enum Push<M, P> {
     Accepted {
-        /// The actor was idle: [`MailboxCell::wake`] it.
-        wake: bool,
+        /// The activation, if it was idle: it is to be run.
+        idle: Option<P>,
         /// The victim of [`Overflow::DropOldest`], now a dead letter.
         evicted: Option<M>,
         /// The depth, when it has just passed the mark set for a warning.
@@ -114,10 +111,36 @@ pub(crate) enum Push<M> {
 #[derive(Debug)]
 pub(crate) enum Take<M, N> {
     Entry(Entry<M, N>),
+    /// An entry, and nothing was behind it.
+    Last(Entry<M, N>),
     /// There is a control signal to look at first.
     Attention,
-    /// There is nothing, and the activation is parked.
+    /// There is nothing.
+    Nothing,
+}
+
+/// Why an activation gives up its thread before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Pause {
+    /// It has handled all there was.
+    Idle,
+    /// It is in the midst of user code, which will be woken.
+    Awaiting,
+    /// Others come first.
+    Turn,
+    /// It was parked since.
     Parked,
+}
+
+/// What becomes of an activation that has paused.
+#[must_use]
+pub(crate) enum Rest<P> {
+    Parked,
+    /// There is more for it to do in this very turn.
+    GoesOn(P),
+    /// It goes to the back of a queue.
+    Again(P),
 }
 
 /// What a wait for room came to.
@@ -138,8 +161,8 @@ enum Park {
 }
 
 /// The mailbox proper. `M` is a message, `N` a notice, `C` the control lane: data of the actor's own making that is under
-/// the same lock.
-pub(crate) struct MailboxCell<M, N, C> {
+/// the same lock; `P` is the activation.
+pub(crate) struct MailboxCell<M, N, C, P> {
     /// On while there is something in the control lane that the activation has not looked at.
     // Ordering: Relaxed everywhere. It changes under the lock, and is read there when it matters (parking); the look
     // between two messages may come one message late.
@@ -148,37 +171,49 @@ pub(crate) struct MailboxCell<M, N, C> {
     // Ordering: Relaxed everywhere. It grows under the lock, where others read it, so that no message is counted twice;
     // the activation alone counts it down.
     taken: AtomicU32,
-    /// The activation's; set at its first park.
-    waker: OnceLock<Waker>,
-    inner: Mutex<Inner<M, N, C>>,
+    /// Why the activation paused last.
+    // Ordering: Relaxed everywhere. It belongs to whoever has the activation, and that goes from one to the next through the
+    // lock or a queue.
+    pause: AtomicU8,
+    inner: Mutex<Inner<M, N, C, P>>,
 }
 
-struct Inner<M, N, C> {
+struct Inner<M, N, C, P> {
     queue: Queue<M, N>,
+    /// The activation, while it is idle or awaits.
+    parked: Option<P>,
     park: Park,
+    /// A wake-up came while it was active.
+    woken: bool,
     closed: bool,
     /// The depth at which it is reported; `u32::MAX` for never, or no more.
     warn_at: u32,
+    /// As many messages in the queue are below that, whatever is left of the last burst.
+    look_at: u32,
     accepted: u64,
     room: Option<Box<Room>>,
     control: C,
 }
 
-impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
+impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
     /// An open mailbox whose activation is active: about to run for the first time.
     pub(crate) fn new(settings: &Mailbox) -> Self {
         let room = settings
             .bound()
             .map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
+        let warn_at = u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX);
         Self {
             attention: AtomicBool::new(false),
             taken: AtomicU32::new(0),
-            waker: OnceLock::new(),
+            pause: AtomicU8::new(Pause::Idle as u8),
             inner: Mutex::new(Inner {
                 queue: Queue::new(),
+                parked: None,
                 park: Park::Active,
+                woken: false,
                 closed: false,
-                warn_at: u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX),
+                warn_at,
+                look_at: warn_at,
                 accepted: 0,
                 room,
                 control: C::default(),
@@ -188,51 +223,46 @@ impl<M, N: Notice, C: Default> MailboxCell<M, N, C> {
 }
 
 /// What everybody may call.
-impl<M, N: Notice, C> MailboxCell<M, N, C> {
+impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     #[inline]
-    pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M> {
-        let mut inner = self.inner.lock();
-        let taken = self.taken.load(Ordering::Relaxed);
-        inner.push(message, admission, taken)
+    pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M, P> {
+        self.inner.lock().push(message, admission, &self.taken)
     }
 
-    /// Wakes the activation, which was parked. To be called outside every lock, and once for each time it was parked.
-    #[inline]
-    pub(crate) fn wake(&self) {
-        if let Some(waker) = self.waker.get() {
-            waker.wake_by_ref();
-        }
-    }
-
-    /// Queues a notice, which needs no room, and wakes the activation if it was idle. Gives the notice back when the mailbox
-    /// is closed.
-    pub(crate) fn notify(&self, notice: Box<N>) -> Result<(), Box<N>> {
+    /// Queues a notice, which needs no room. Gives the activation if it was idle, to be run; and the notice back when the
+    /// mailbox is closed.
+    pub(crate) fn notify(&self, notice: Box<N>) -> Result<Option<P>, Box<N>> {
         let mut inner = self.inner.lock();
         if inner.closed {
             return Err(notice);
         }
         inner.accepted += u64::from(notice.brings_message());
         inner.queue.push(Entry::Notice(notice));
-        let wake = inner.unpark_idle();
-        drop(inner);
-        if wake {
-            self.wake();
-        }
-        Ok(())
+        Ok(inner.unpark_idle())
     }
 
-    /// Changes the control lane, draws the activation's attention to it, and wakes it if it is parked. The closure runs
-    /// under the lock.
-    pub(crate) fn control<R>(&self, change: impl FnOnce(&mut C) -> R) -> R {
+    /// Changes the control lane, and draws the activation's attention to it. Gives the activation if it is parked, to be
+    /// run. The closure runs under the lock.
+    #[must_use]
+    pub(crate) fn control(&self, change: impl FnOnce(&mut C)) -> Option<P> {
         let mut inner = self.inner.lock();
-        let answer = change(&mut inner.control);
+        change(&mut inner.control);
         self.attention.store(true, Ordering::Relaxed);
-        let wake = inner.unpark();
-        drop(inner);
-        if wake {
-            self.wake();
+        inner.unpark()
+    }
+
+    /// Something has happened that user code waits for. Gives the activation if it is parked, to be run.
+    #[must_use]
+    pub(crate) fn wake(&self) -> Option<P> {
+        let mut inner = self.inner.lock();
+        match inner.park {
+            Park::Awaiting => inner.unpark(),
+            Park::Active => {
+                inner.woken = true;
+                None
+            }
+            Park::Idle | Park::Gone => None,
         }
-        answer
     }
 
     /// Changes the control lane without drawing attention to it.
@@ -257,13 +287,14 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
             .unwrap_or_default()
     }
 
-    /// Ends the mailbox: nothing makes the activation runnable through it again. Says whether it was parked; on closed
-    /// workers a wake-up drops it then.
-    pub(crate) fn end(&self) -> bool {
+    /// Ends the mailbox: nothing makes the activation runnable through it again. Gives the activation if it was parked; closed
+    /// workers drop it.
+    #[must_use]
+    pub(crate) fn end(&self) -> Option<P> {
         let mut inner = self.inner.lock();
-        let was_parked = inner.unpark();
+        let parked = inner.unpark();
         inner.park = Park::Gone;
-        was_parked
+        parked
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -289,7 +320,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 
 /// Waiting for room: a ticket is taken once, polled until it is granted or the mailbox closed, and given back when its holder
 /// goes away before that.
-impl<M, N: Notice, C> MailboxCell<M, N, C> {
+impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     /// Polls for room; the first call, without a ticket, makes one.
     pub(crate) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
         // The clone is code of an executor, so it is made before the lock.
@@ -324,7 +355,7 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
 }
 
 /// What only the actor's own activation calls.
-impl<M, N: Notice, C> MailboxCell<M, N, C> {
+impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     /// Says whether the control lane wants to be looked at; a hint that may come one message late.
     pub(crate) fn has_attention(&self) -> bool {
         self.attention.load(Ordering::Relaxed)
@@ -337,85 +368,100 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
         look(&mut inner.control)
     }
 
-    /// Takes the next entry, from `burst` first; parks when there is none and a waker is given.
+    /// Takes the next entry, from `burst` first.
     #[inline]
-    pub(crate) fn take(&self, burst: &mut Option<Burst<M, N>>, park: Option<&Waker>) -> Take<M, N> {
-        if let Some(entry) = burst.as_mut().and_then(|burst| burst.pop_front()) {
-            if entry.is_message() {
-                self.taken
-                    .store(self.taken.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-            }
-            return Take::Entry(entry);
+    pub(crate) fn take(&self, burst: &mut Burst<M, N>) -> Take<M, N> {
+        let Some(entry) = burst.pop() else {
+            burst.trim();
+            return self.take_queued(burst);
+        };
+        if entry.is_message() {
+            let taken = self.taken.load(Ordering::Relaxed);
+            self.taken.store(taken - 1, Ordering::Relaxed);
         }
+        Take::Entry(entry)
+    }
+
+    #[inline]
+    fn take_queued(&self, burst: &mut Burst<M, N>) -> Take<M, N> {
         let mut inner = self.inner.lock();
         if self.attention.load(Ordering::Relaxed) {
             return Take::Attention;
         }
-        let entry = if inner.room.is_none() && inner.queue.len() > SHORT {
-            inner.queue.take_burst().map(|(entry, taken, messages)| {
-                self.taken.store(messages, Ordering::Relaxed);
-                (entry, mem::replace(burst, taken), None)
-            })
-        } else {
-            inner.queue.pop().map(|entry| {
-                let queued = inner.queue.counted();
-                (
-                    entry,
-                    None,
-                    inner.room.as_mut().and_then(|room| room.grant(queued)),
-                )
-            })
+        if inner.room.is_some() {
+            return Self::take_one(inner);
+        }
+        let Some((entry, messages)) = inner.queue.take_burst(burst) else {
+            return Take::Nothing;
         };
-        if let Some((entry, emptied, granted)) = entry {
-            drop(inner);
-            drop(emptied);
-            granted.into_iter().for_each(panic::wake);
-            return Take::Entry(entry);
+        if burst.is_empty() {
+            return Take::Last(entry);
         }
-        if let Some(waker) = park {
-            // A burst is over: its memory goes back, so that an idle actor is small.
-            let emptied = (inner.queue.shrink(), burst.take());
-            self.park(Park::Idle, inner, waker);
-            drop(emptied);
-        }
-        Take::Parked
+        self.taken.store(messages, Ordering::Relaxed);
+        inner.look_at = inner.warn_at.saturating_sub(messages);
+        Take::Entry(entry)
     }
 
-    /// Parks in the midst of user code, unless there is something to attend to.
-    #[must_use]
-    pub(crate) fn park_awaiting(&self, waker: &Waker) -> bool {
-        let inner = self.inner.lock();
-        if self.attention.load(Ordering::Relaxed) {
-            return false;
-        }
-        self.park(Park::Awaiting, inner, waker);
-        true
-    }
-
-    /// Runs again, whoever woke it.
-    pub(crate) fn unpark(&self) {
-        self.inner.lock().unpark();
-    }
-
-    /// Parks the activation. One that is gone is woken at once: a task that parked then would be reached by nobody, and
-    /// perhaps hold itself for ever.
-    #[inline]
-    fn park(&self, park: Park, mut inner: MutexGuard<'_, Inner<M, N, C>>, waker: &Waker) {
-        // It is ours, and cloned once: no code of a user's runs under the lock.
-        self.waker.get_or_init(|| waker.clone());
-        let is_gone = inner.park == Park::Gone;
-        if !is_gone {
-            inner.park = park;
-        }
+    /// Takes one entry of a bounded mailbox, and lets in who waits for its room.
+    fn take_one(mut inner: MutexGuard<'_, Inner<M, N, C, P>>) -> Take<M, N> {
+        let Some(entry) = inner.queue.pop() else {
+            return Take::Nothing;
+        };
+        let queued = inner.queue.counted();
+        let granted = inner.room.as_mut().and_then(|room| room.grant(queued));
         drop(inner);
-        if is_gone {
-            waker.wake_by_ref();
+        granted.into_iter().for_each(panic::wake);
+        Take::Entry(entry)
+    }
+
+    /// Says why the activation is about to give up its thread; just before it does.
+    #[inline]
+    pub(crate) fn will_pause(&self, pause: Pause) {
+        self.pause.store(pause as u8, Ordering::Relaxed);
+    }
+
+    /// Says whether the activation was parked when it paused last.
+    #[inline]
+    pub(crate) fn was_parked(&self) -> bool {
+        self.pause.load(Ordering::Relaxed) == Pause::Parked as u8
+    }
+
+    /// Called with an activation that has just paused: parks it, unless there is more for it to do. One that is gone is given
+    /// back to a queue: parked it would be reached by nobody, and perhaps hold itself for ever.
+    #[inline]
+    pub(crate) fn rest(&self, activation: P) -> Rest<P> {
+        let pause = self.pause.load(Ordering::Relaxed);
+        if pause == Pause::Turn as u8 {
+            return Rest::Again(activation);
         }
+        let is_idle = pause == Pause::Idle as u8;
+        let mut inner = self.inner.lock();
+        let attention = self.attention.load(Ordering::Relaxed);
+        if inner.park == Park::Gone || (!is_idle && (inner.woken || attention)) {
+            return Rest::Again(activation);
+        }
+        if is_idle && (attention || !inner.queue.is_empty()) {
+            return Rest::GoesOn(activation);
+        }
+        self.will_pause(Pause::Parked);
+        inner.park = if is_idle { Park::Idle } else { Park::Awaiting };
+        inner.parked = Some(activation);
+        let spare = is_idle.then(|| inner.queue.take_buffer());
+        drop(inner);
+        drop(spare);
+        Rest::Parked
+    }
+
+    /// User code is about to be polled: what woke it before is no news any more.
+    pub(crate) fn forget_wakes(&self) {
+        self.inner.lock().woken = false;
     }
 
     /// Puts what is left of a burst back to the front of the queue, in order.
-    pub(crate) fn put_back(&self, burst: &mut Option<Burst<M, N>>) {
-        let Some(burst) = burst.take() else { return };
+    pub(crate) fn put_back(&self, burst: &mut Burst<M, N>) {
+        if burst.is_empty() {
+            return;
+        }
         let mut inner = self.inner.lock();
         inner.queue.put_back(burst);
         self.taken.store(0, Ordering::Relaxed);
@@ -442,9 +488,9 @@ impl<M, N: Notice, C> MailboxCell<M, N, C> {
     }
 }
 
-impl<M, N: Notice, C> Inner<M, N, C> {
+impl<M, N: Notice, C, P> Inner<M, N, C, P> {
     #[inline]
-    fn push(&mut self, message: M, admission: Admission, taken: u32) -> Push<M> {
+    fn push(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
         }
@@ -467,7 +513,7 @@ impl<M, N: Notice, C> Inner<M, N, C> {
         self.queue.push(Entry::Message(message));
         let deep = self.passes_mark(taken);
         Push::Accepted {
-            wake: self.unpark_idle(),
+            idle: self.unpark_idle(),
             evicted,
             deep,
         }
@@ -475,30 +521,35 @@ impl<M, N: Notice, C> Inner<M, N, C> {
 
     /// Gives the depth if it has just passed the mark.
     #[inline]
-    fn passes_mark(&mut self, taken: u32) -> Option<usize> {
+    fn passes_mark(&mut self, taken: &AtomicU32) -> Option<usize> {
+        // The activation writes the other number all the time: it is looked at when it may matter.
+        if self.queue.messages() <= self.look_at {
+            return None;
+        }
+        let taken = taken.load(Ordering::Relaxed);
         let depth = self.queue.messages() + taken;
         if depth <= self.warn_at {
             return None;
         }
-        self.warn_at = u32::MAX;
+        (self.warn_at, self.look_at) = (u32::MAX, u32::MAX);
         Some(depth as usize)
     }
 
-    /// Makes a parked activation active; says whether it was parked, and has to be woken.
-    fn unpark(&mut self) -> bool {
-        let was_parked = matches!(self.park, Park::Idle | Park::Awaiting);
-        if was_parked {
+    /// Makes a parked activation active, and gives it.
+    fn unpark(&mut self) -> Option<P> {
+        let parked = self.parked.take();
+        if parked.is_some() {
             self.park = Park::Active;
         }
-        was_parked
+        parked
     }
 
     #[inline]
-    fn unpark_idle(&mut self) -> bool {
-        let was_idle = self.park == Park::Idle;
-        if was_idle {
-            self.park = Park::Active;
+    fn unpark_idle(&mut self) -> Option<P> {
+        if self.park != Park::Idle {
+            return None;
         }
-        was_idle
+        self.park = Park::Active;
+        self.parked.take()
     }
 }

@@ -3,19 +3,63 @@
 //! An actor that gets one message at a time never allocates for it; a burst moves out as one pointer.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use super::{Entry, Notice};
 
-/// More than one entry, in order.
-pub(crate) type Burst<M, N> = Box<VecDeque<Entry<M, N>>>;
+/// The most entries for which an emptied buffer is kept.
+const KEPT: usize = 4096;
 
-/// The first entry, all others, and the number of messages among those.
-pub(super) type Whole<M, N> = (Entry<M, N>, Option<Burst<M, N>>, u32);
+/// Entries in order, and a buffer for more.
+pub(crate) struct Burst<M, N>(Option<Box<VecDeque<Entry<M, N>>>>);
+
+impl<M, N> Burst<M, N> {
+    pub(crate) const fn new() -> Self {
+        Self(None)
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Entry<M, N>> {
+        self.0.as_mut()?.pop_front()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|entries| entries.is_empty())
+    }
+
+    /// Gives the memory of an emptied buffer back.
+    #[inline]
+    pub(crate) fn shrink(&mut self) {
+        debug_assert!(self.is_empty());
+        self.0 = None;
+    }
+
+    /// The same, if it is much.
+    pub(super) fn trim(&mut self) {
+        if self.0.as_ref().is_some_and(|all| all.capacity() > KEPT) {
+            self.shrink();
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry<M, N>) {
+        self.0.get_or_insert_default().push_back(entry);
+    }
+
+    fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |entries| entries.len())
+    }
+
+    fn into_entries(self) -> VecDeque<Entry<M, N>> {
+        self.0.map(|entries| *entries).unwrap_or_default()
+    }
+}
 
 /// Guarded by the lock of its mailbox. `first` comes before `rest`, and is empty only if `rest` is.
 pub(super) struct Queue<M, N> {
     first: Option<Entry<M, N>>,
-    rest: Option<Burst<M, N>>,
+    rest: Burst<M, N>,
     /// How many entries are notices, which take no room.
     notices: u32,
     /// How many entries bring a message.
@@ -26,15 +70,19 @@ impl<M, N: Notice> Queue<M, N> {
     pub(super) const fn new() -> Self {
         Self {
             first: None,
-            rest: None,
+            rest: Burst::new(),
             notices: 0,
             messages: 0,
         }
     }
 
     #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     pub(super) fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.rest.as_ref().map_or(0, |rest| rest.len())
+        usize::from(self.first.is_some()) + self.rest.len()
     }
 
     /// The entries that bring a message.
@@ -55,14 +103,14 @@ impl<M, N: Notice> Queue<M, N> {
         if self.first.is_none() {
             self.first = Some(entry);
         } else {
-            self.rest.get_or_insert_default().push_back(entry);
+            self.rest.push(entry);
         }
     }
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Entry<M, N>> {
         let entry = self.first.take()?;
-        self.first = self.rest.as_mut().and_then(|rest| rest.pop_front());
+        self.first = self.rest.pop();
         self.count(&entry, -1);
         Some(entry)
     }
@@ -75,7 +123,7 @@ impl<M, N: Notice> Queue<M, N> {
                 _ => None,
             };
         }
-        let rest = self.rest.as_mut()?;
+        let rest = self.rest.0.as_mut()?;
         let oldest = rest.iter().position(|entry| !entry.is_notice())?;
         match rest.remove(oldest) {
             Some(Entry::Message(message)) => {
@@ -88,7 +136,7 @@ impl<M, N: Notice> Queue<M, N> {
 
     /// Takes everything, in order.
     pub(super) fn take(&mut self) -> VecDeque<Entry<M, N>> {
-        let mut all = self.rest.take().map(|rest| *rest).unwrap_or_default();
+        let mut all = mem::replace(&mut self.rest, Burst::new()).into_entries();
         if let Some(first) = self.first.take() {
             all.push_front(first);
         }
@@ -96,28 +144,35 @@ impl<M, N: Notice> Queue<M, N> {
         all
     }
 
-    /// Takes the first entry, and all others as a burst with the number of messages in it.
+    /// Takes the first entry, and all others into the emptied `burst`, whose buffer stays here. Says how many messages are
+    /// among those.
     #[inline]
-    pub(super) fn take_burst(&mut self) -> Option<Whole<M, N>> {
+    pub(super) fn take_burst(&mut self, burst: &mut Burst<M, N>) -> Option<(Entry<M, N>, u32)> {
         let first = self.first.take()?;
+        if self.rest.is_empty() {
+            (self.notices, self.messages) = (0, 0);
+            return Some((first, 0));
+        }
         self.count(&first, -1);
-        let messages = self.messages();
+        let messages = self.messages;
         (self.notices, self.messages) = (0, 0);
-        Some((first, self.rest.take(), messages))
+        mem::swap(&mut self.rest, burst);
+        Some((first, messages))
     }
 
     /// Puts a burst back before everything that has come since.
-    pub(super) fn put_back(&mut self, mut burst: Burst<M, N>) {
+    pub(super) fn put_back(&mut self, burst: &mut Burst<M, N>) {
         let since = self.take();
-        burst.extend(since);
-        self.refill(burst);
+        let mut all = mem::replace(burst, Burst::new()).into_entries();
+        all.extend(since);
+        self.refill(all);
     }
 
     /// Takes out each message for which `pick` says so; the order of the rest stays.
     pub(super) fn extract(&mut self, mut pick: impl FnMut(&M) -> bool) -> Vec<M> {
         let all = self.take();
         let mut picked = Vec::new();
-        let mut rest = Burst::default();
+        let mut rest = VecDeque::new();
         for entry in all {
             match entry {
                 Entry::Message(message) if pick(&message) => picked.push(message),
@@ -128,19 +183,20 @@ impl<M, N: Notice> Queue<M, N> {
         picked
     }
 
-    fn refill(&mut self, mut entries: Burst<M, N>) {
-        for entry in &*entries {
+    fn refill(&mut self, mut entries: VecDeque<Entry<M, N>>) {
+        for entry in &entries {
             self.notices += u32::from(entry.is_notice());
             self.messages += u32::from(entry.is_message());
         }
         self.first = entries.pop_front();
-        self.rest = Some(entries).filter(|entries| !entries.is_empty());
+        let rest = Some(entries).filter(|entries| !entries.is_empty());
+        self.rest = Burst(rest.map(Box::new));
     }
 
-    /// Gives the memory of a burst back; only for an empty queue.
+    /// Takes the buffer out; only of an empty queue.
     #[inline]
-    pub(super) fn shrink(&mut self) -> Option<Burst<M, N>> {
-        self.rest.take()
+    pub(super) fn take_buffer(&mut self) -> Burst<M, N> {
+        mem::replace(&mut self.rest, Burst::new())
     }
 
     #[inline]

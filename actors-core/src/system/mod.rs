@@ -35,7 +35,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::time::Instant;
 
 use crate::dispatch::turn::{self, Identity};
-use crate::dispatch::{self, Schedule, TaskInfo, Workers};
+use crate::dispatch::{self, Runnable, Schedule, TaskInfo, Workers};
 use crate::error::BuildError;
 use crate::event::{DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription};
 use crate::panic;
@@ -80,7 +80,7 @@ pub(crate) struct SystemCore {
     /// The top-level actors.
     pub(crate) family: Family,
     /// The seam: whatever makes an actor runnable goes through it.
-    scheduler: Arc<dyn Schedule>,
+    pub(crate) scheduler: Arc<dyn Schedule>,
     workers: Arc<Workers>,
     handle: Handle,
     /// Whether an asker may give an actor its turn: not where one thread runs all, and time can be paused.
@@ -172,10 +172,8 @@ impl SystemCore {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let (runnable, task) = async_task::Builder::new()
-            .metadata(TaskInfo::new(id, Arc::clone(&self.scheduler)))
-            .spawn(move |_| future, dispatch::schedule);
-        runnable.schedule();
+        let (runnable, task) = Runnable::task(id, Arc::clone(&self.scheduler), future);
+        dispatch::schedule(runnable);
         task
     }
 

@@ -115,7 +115,7 @@ fn turns_waited_by_an_outsider(pushed_at: usize) -> usize {
                 let outsider = runnable(&inner, async move {
                     served.0.store(counted.get(), Ordering::SeqCst);
                 });
-                from_outside(|| outsider.schedule());
+                from_outside(|| schedule(outsider));
             }
             true
         });
@@ -279,11 +279,11 @@ fn workers_polled_inside_a_turn_of_others_keep_the_queues_apart() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sizes = Arc::clone(&seen);
     start(&outer, async move {
-        in_turn.schedule();
+        schedule(in_turn);
         assert!(poll(&mut inner_worker).is_pending());
         // The poll is over, so this thread is in a turn of the outer workers again.
-        to_outer.schedule();
-        to_inner.schedule();
+        schedule(to_outer);
+        schedule(to_inner);
         sizes.lock().unwrap().extend([
             outside.shared[0].local.len(),
             outside.injector.len(),

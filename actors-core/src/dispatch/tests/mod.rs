@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Overseer, Runnable, Schedule, TaskInfo, Worker, Workers, schedule};
+use super::{Overseer, Runnable, Schedule, Worker, Workers, schedule};
 use crate::path::ActorId;
 
 /// Hears of nothing.
@@ -47,9 +47,7 @@ fn single() -> (Arc<Workers>, Worker) {
 
 fn runnable(workers: &Arc<Workers>, future: impl Future<Output = ()> + Send + 'static) -> Runnable {
     let seam = Arc::clone(workers) as Arc<dyn Schedule>;
-    let (runnable, task) = async_task::Builder::new()
-        .metadata(TaskInfo::new(ActorId::new(1), seam))
-        .spawn(move |_| future, schedule);
+    let (runnable, task) = Runnable::task(ActorId::new(1), seam, future);
     task.detach();
     runnable
 }

@@ -5,23 +5,24 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use crate::dispatch::turn;
+use crate::dispatch::{self, turn};
 use crate::error::{AskError, AskFailure, CyclePath, Phase};
 use crate::mailbox::{Admission, Refusal, Wait};
 use crate::path::ActorId;
-use crate::system::deadlines::{Sleep, earlier};
+use crate::system::deadlines::{Alarm, Watch, earlier};
 use crate::system::{ActorState, SystemCore};
 
 use super::call::ReplyKind;
 use super::in_passing::InPassing;
 use super::reference::ActorRef;
-use super::reply::{ReplyTo, Slot};
+use super::reply::ReplyTo;
+use super::slot::Slot;
 use super::{Actor, Message};
 
 /// Waits for the reply of an actor; made by [`Call::ask`](crate::Call::ask).
@@ -34,7 +35,8 @@ use super::{Actor, Message};
 #[must_use = "an ask is sent when it is first polled: await it"]
 pub struct Ask<A: Actor, K: ReplyKind> {
     to: ActorRef<A>,
-    slot: Arc<Slot<K::Raw>>,
+    /// Until there is an answer, or none is waited for any more.
+    slot: Option<Arc<Slot<K::Raw>>>,
     stage: Stage<A::Msg>,
     /// The caller's own limit, if it has set one.
     timeout: Option<Duration>,
@@ -42,9 +44,9 @@ pub struct Ask<A: Actor, K: ReplyKind> {
     ticket: Option<u64>,
     /// By when the answer must be there.
     deadline: Option<Instant>,
-    /// Until then; made when there is something to wait for.
-    sleep: Option<Sleep>,
-    edge: Option<Edge>,
+    /// Set to that when there is something to wait for.
+    alarm: Alarm,
+    edge: Option<Box<Edge>>,
 }
 
 enum Stage<M> {
@@ -52,8 +54,7 @@ enum Stage<M> {
     /// It waits for room; the clock runs.
     Waiting(M),
     Sent,
-    /// It has the answer.
-    Answered,
+    /// It has failed.
     Done,
 }
 
@@ -62,17 +63,17 @@ impl<A: Actor, K: ReplyKind> Unpin for Ask<A, K> {}
 
 impl<A: Actor, K: ReplyKind> Ask<A, K> {
     pub(super) fn new(to: ActorRef<A>, make: impl FnOnce(ReplyTo<K::Raw>) -> A::Msg) -> Self {
-        let slot = Arc::new(Slot::new());
+        let slot = Arc::new(Slot::new(to.core().system.clock.made()));
         let message = make(ReplyTo::asker(Arc::clone(&slot)));
         Self {
             to,
-            slot,
+            slot: Some(slot),
             stage: Stage::Unsent(message),
             timeout: None,
             wait_for_room: false,
             ticket: None,
             deadline: None,
-            sleep: None,
+            alarm: Alarm::default(),
             edge: None,
         }
     }
@@ -134,15 +135,16 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                     .waits
                     .add((asking.id(), asking.path()), core.id)
                     .map_err(AskError::Cycle)?;
-                self.edge = Some(Edge {
+                self.edge = Some(Box::new(Edge {
                     system: Arc::clone(&core.system),
                     from: asking.id(),
                     key,
-                });
+                }));
             }
         }
-        self.slot
-            .prepare(deadline, asking.map(|asking| asking.id()));
+        if let Some(slot) = &self.slot {
+            slot.prepare(deadline, asking.map(|asking| asking.id()));
+        }
         self.deadline = deadline;
         Ok(now)
     }
@@ -153,11 +155,14 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         message: A::Msg,
         now: Option<Instant>,
         cx: &mut Context<'_>,
-    ) -> Result<Stage<A::Msg>, AskError<K::Err>> {
+    ) -> Result<(), AskError<K::Err>> {
         let cell = self.to.cell();
         if self.wait_for_room {
             match cell.poll_room(&mut self.ticket, cx.waker()) {
-                Wait::Pending => return Ok(Stage::Waiting(message)),
+                Wait::Pending => {
+                    self.stage = Stage::Waiting(message);
+                    return Ok(());
+                }
                 Wait::Closed => {
                     cell.discard(message);
                     return Err(AskError::Stopped {
@@ -173,25 +178,25 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             None => Admission::Tell,
         };
         let quick = now.and_then(|now| Some((InPassing::of(cell, &message)?, now)));
-        let offered = match quick {
-            None => cell.offer(message, admission),
-            Some((quick, now)) => cell.offer_quietly(message, admission).map(|idle| {
-                if let Some(idle) = idle {
-                    quick.run(&cell.core, idle, now, cx);
-                }
-            }),
-        };
-        if let Err((message, refusal)) = offered {
-            cell.discard(message);
-            return Err(match refusal {
-                Refusal::Full(_) => AskError::MailboxFull,
-                Refusal::Closed => AskError::Stopped {
-                    phase: Phase::Queued,
-                },
-            });
+        match cell.offer_quietly(message, admission) {
+            Ok(None) => {}
+            Ok(Some(idle)) => match quick {
+                Some((quick, now)) => quick.run(&cell.core, idle, now, cx),
+                None => dispatch::schedule(idle),
+            },
+            Err((message, refusal)) => {
+                cell.discard(message);
+                return Err(match refusal {
+                    Refusal::Full(_) => AskError::MailboxFull,
+                    Refusal::Closed => AskError::Stopped {
+                        phase: Phase::Queued,
+                    },
+                });
+            }
         }
         self.check_decision()?;
-        Ok(Stage::Sent)
+        self.stage = Stage::Sent;
+        Ok(())
     }
 
     /// An actor that waits for the decision of its parent cannot answer that parent, in whatever build: its own ask would
@@ -212,10 +217,6 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
     }
 
-    fn poll_sent(&mut self, cx: &Context<'_>) -> Poll<Result<K::Ok, AskError<K::Err>>> {
-        self.slot.poll(cx.waker()).map(Self::settle)
-    }
-
     fn settle(answer: Result<K::Raw, AskFailure>) -> Result<K::Ok, AskError<K::Err>> {
         match answer {
             Ok(raw) => K::settle(raw).map_err(AskError::Handler),
@@ -224,8 +225,11 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
     }
 
     /// Waits no longer: takes the answer if it has just come, or leaves.
-    fn give_up(&self, error: fn(Phase) -> AskError<K::Err>) -> Result<K::Ok, AskError<K::Err>> {
-        match self.slot.leave(&self.to.core().system) {
+    fn give_up(&mut self, error: fn(Phase) -> AskError<K::Err>) -> Result<K::Ok, AskError<K::Err>> {
+        let Some(slot) = self.slot.take() else {
+            unreachable!("an ask that has its answer waits for none");
+        };
+        match slot.leave(&self.to.core().system) {
             Ok(answer) => Self::settle(answer),
             Err(phase) => Err(error(phase)),
         }
@@ -238,11 +242,19 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
     }
 
+    /// Is woken at its deadline no longer, if it was to be.
+    fn cancel_alarm(&mut self) {
+        if self.alarm.is_set()
+            && let Some(deadline) = self.deadline
+        {
+            let deadlines = &self.to.core().system.deadlines;
+            self.alarm.cancel(deadlines, deadline);
+        }
+    }
+
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<K::Ok, AskError<K::Err>>> {
         match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Answered | Stage::Done => {
-                unreachable!("an ask was polled after it had answered")
-            }
+            Stage::Done => unreachable!("{ANSWERED}"),
             Stage::Sent => self.stage = Stage::Sent,
             Stage::Unsent(message) => {
                 let now = match self.prepare() {
@@ -252,33 +264,39 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                         return Poll::Ready(Err(error));
                     }
                 };
-                self.stage = self.send(message, Some(now), cx)?;
+                self.send(message, Some(now), cx)?;
             }
-            Stage::Waiting(message) => self.stage = self.send(message, None, cx)?,
+            Stage::Waiting(message) => self.send(message, None, cx)?,
         }
         if matches!(self.stage, Stage::Sent)
-            && let Poll::Ready(answer) = self.poll_sent(cx)
+            && let Poll::Ready(answer) = Slot::poll(&mut self.slot, cx.waker())
         {
-            self.stage = Stage::Answered;
-            return Poll::Ready(answer);
+            return Poll::Ready(Self::settle(answer));
         }
+        self.watch_deadline(cx.waker())
+    }
+
+    fn watch_deadline(&mut self, waker: &Waker) -> Poll<Result<K::Ok, AskError<K::Err>>> {
         let Some(deadline) = self.deadline else {
             return Poll::Pending;
         };
         let deadlines = &self.to.core().system.deadlines;
-        let sleep = self
-            .sleep
-            .get_or_insert_with(|| deadlines.sleep_until(deadline));
-        if Pin::new(&mut *sleep).poll(cx).is_ready() {
-            return Poll::Ready(self.give_up(|phase| AskError::Timeout { phase }));
+        let watch = if self.alarm.is_set() {
+            self.alarm.poll(deadlines, deadline, waker)
+        } else {
+            // The first poll: it has just looked at the clock.
+            self.alarm.set(deadlines, deadline, waker)
+        };
+        match watch {
+            Watch::Pending => Poll::Pending,
+            Watch::Due => Poll::Ready(self.give_up(|phase| AskError::Timeout { phase })),
+            // Its system is gone, and the time with it, but somebody may keep the way back for ever.
+            Watch::Lost => Poll::Ready(self.give_up(|phase| AskError::Stopped { phase })),
         }
-        // Its system is gone, and the time with it, but somebody may keep the way back for ever.
-        if sleep.is_lost() {
-            return Poll::Ready(self.give_up(|phase| AskError::Stopped { phase }));
-        }
-        Poll::Pending
     }
 }
+
+const ANSWERED: &str = "an ask was polled after it had answered";
 
 const BLOCKING: &str = "`blocking()` was called in async code, where it would hold the thread that is to bring the answer: \
                         await the ask instead, or move the call into `tokio::task::spawn_blocking`";
@@ -286,28 +304,37 @@ const BLOCKING: &str = "`blocking()` was called in async code, where it would ho
 impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
     type Output = Result<K::Ok, AskError<K::Err>>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let result = self.advance(cx);
         if result.is_ready() {
-            if matches!(self.stage, Stage::Waiting(_))
-                && let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done)
-            {
-                self.to.cell().discard(message);
-            }
-            self.edge = None;
-            self.sleep = None;
-            self.leave_line();
+            self.finish();
         }
         result
+    }
+}
+
+impl<A: Actor, K: ReplyKind> Ask<A, K> {
+    /// It has ended: it holds up nobody from here on, however long it is kept.
+    fn finish(&mut self) {
+        if matches!(self.stage, Stage::Waiting(_))
+            && let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done)
+        {
+            self.to.cell().discard(message);
+        }
+        self.edge = None;
+        self.cancel_alarm();
+        self.leave_line();
     }
 }
 
 impl<A: Actor, K: ReplyKind> Drop for Ask<A, K> {
     fn drop(&mut self) {
         self.leave_line();
+        self.cancel_alarm();
         // Who has the answer has left already.
-        if !matches!(self.stage, Stage::Answered) {
-            let _ = self.slot.leave(&self.to.core().system);
+        if let Some(slot) = self.slot.take() {
+            let _ = slot.leave(&self.to.core().system);
         }
     }
 }
@@ -317,8 +344,8 @@ impl<A: Actor, K: ReplyKind> fmt::Debug for Ask<A, K> {
         let stage = match &self.stage {
             Stage::Unsent(message) => message.variant(),
             Stage::Waiting(_) => "waiting for room",
-            Stage::Sent => "sent",
-            Stage::Answered | Stage::Done => "done",
+            Stage::Sent if self.slot.is_some() => "sent",
+            Stage::Sent | Stage::Done => "done",
         };
         write!(f, "Ask to {} ({stage})", self.to.actor_path())
     }

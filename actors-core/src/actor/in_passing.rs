@@ -24,11 +24,11 @@ use super::cell::Cell;
 /// A task of Tokio's has 128 steps before it must let others run.
 const ASKS_PER_STEP: u64 = 4;
 
-/// A handler that may run on this thread.
+/// A handler that may run on this thread, should its actor be idle.
 pub(super) struct InPassing(Kind);
 
 impl InPassing {
-    /// Finds out whether the handler of a message may run here, should its actor be idle.
+    /// Finds out whether the handler of a message may run here: before the message is pushed, because afterwards others have it.
     #[inline]
     pub(super) fn of<M: Message>(cell: &Cell<M>, message: &M) -> Option<Self> {
         let core = &cell.core;
@@ -36,20 +36,25 @@ impl InPassing {
             return None;
         }
         let kind = Kind::of(message);
-        (core.pace.is_quick(kind) && is_here(core)).then_some(Self(kind))
+        core.pace.is_quick(kind).then_some(Self(kind))
     }
 
-    /// Gives the actor, which was idle, its turn; `began` is the time now, as far as it matters.
+    /// Gives the actor, which was idle, its turn: here, if this is the place for it. `began` is the time now, as far as it
+    /// matters.
     pub(super) fn run(self, core: &Core, idle: Runnable, began: Instant, cx: &mut Context<'_>) {
+        // Only now, because it costs more than the push, and an actor that is busy needs nobody to run it.
+        if !is_here(core) {
+            return dispatch::schedule(idle);
+        }
         // It is work of the asker's task: a row of asks lets other tasks run. A few are as much work as one step of Tokio's.
         if core.handled().is_multiple_of(ASKS_PER_STEP) {
             let _ = pin!(coop::consume_budget()).poll(cx);
         }
         core.pace.begin();
         dispatch::run_here(idle);
-        let took = core.system.clock.now().saturating_duration_since(began);
-        if took > QUICK {
-            self.was_slow(core, took);
+        let ended = core.system.clock.now();
+        if ended > began + QUICK {
+            self.was_slow(core, ended.saturating_duration_since(began));
         }
     }
 

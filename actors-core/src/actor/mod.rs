@@ -23,6 +23,7 @@ pub(crate) mod recipient;
 pub(crate) mod reference;
 pub(crate) mod reply;
 mod signals;
+mod slot;
 pub(crate) mod spawn;
 mod start;
 pub(crate) mod starting;

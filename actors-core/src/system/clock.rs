@@ -12,38 +12,62 @@ use tokio::time::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     handle: Handle,
+    is_pausable: bool,
+    made: Instant,
 }
 
 impl Clock {
     pub(crate) fn new(handle: Handle) -> Self {
-        Self { handle }
+        let is_pausable = matches!(handle.runtime_flavor(), RuntimeFlavor::CurrentThread);
+        let made = now_of(&handle, is_pausable);
+        Self {
+            handle,
+            is_pausable,
+            made,
+        }
     }
 
     /// Returns the time of the runtime, also on a thread that is in no runtime, or in another one.
+    #[inline]
     pub(crate) fn now(&self) -> Instant {
-        if !self.is_pausable() {
-            return Instant::from_std(Self::real_now());
-        }
-        match Handle::try_current() {
-            Ok(current) if current.id() == self.handle.id() => Instant::now(),
-            // A thread at its end cannot enter a runtime: an actor that is dropped there sees the time of the machine.
-            Err(error) if error.is_thread_local_destroyed() => Instant::from_std(Self::real_now()),
-            Ok(_) | Err(_) => {
-                let _entered = self.handle.enter();
-                Instant::now()
-            }
-        }
+        now_of(&self.handle, self.is_pausable)
+    }
+
+    /// Returns the time when this clock was made: what is told as a number is counted from here.
+    pub(crate) const fn made(&self) -> Instant {
+        self.made
     }
 
     /// Says whether a test can stop and move this time: Tokio refuses that on every runtime but a
     /// `current_thread` one.
-    pub(crate) fn is_pausable(&self) -> bool {
-        matches!(self.handle.runtime_flavor(), RuntimeFlavor::CurrentThread)
+    pub(crate) const fn is_pausable(&self) -> bool {
+        self.is_pausable
     }
 
     /// Returns the time of the machine, which nobody can pause.
     pub(crate) fn real_now() -> std::time::Instant {
         std::time::Instant::now()
+    }
+}
+
+#[inline]
+fn now_of(handle: &Handle, is_pausable: bool) -> Instant {
+    if is_pausable {
+        pausable_now(handle)
+    } else {
+        Instant::from_std(Clock::real_now())
+    }
+}
+
+fn pausable_now(handle: &Handle) -> Instant {
+    match Handle::try_current() {
+        Ok(current) if current.id() == handle.id() => Instant::now(),
+        // A thread at its end cannot enter a runtime: an actor that is dropped there sees the time of the machine.
+        Err(error) if error.is_thread_local_destroyed() => Instant::from_std(Clock::real_now()),
+        Ok(_) | Err(_) => {
+            let _entered = handle.enter();
+            Instant::now()
+        }
     }
 }
 

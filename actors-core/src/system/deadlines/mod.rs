@@ -1,7 +1,7 @@
 //! Everything in a system that waits for a point in time, behind one Tokio timer.
 //!
-//! A [`Sleep`] is an entry in an ordered queue; the [`Timekeeper`], one Tokio task a system, holds
-//! the only Tokio timer, set to the earliest entry. Thousands of asks therefore cost the runtime
+//! An [`Alarm`] is an entry in an ordered queue, a [`Sleep`] a future that has one; the [`Timekeeper`], one Tokio task a system,
+//! holds the only Tokio timer, set to the earliest entry. Thousands of asks therefore cost the runtime
 //! one timer, and a sleep can be polled on any thread and by any executor.
 //!
 //! # Guarantees
@@ -22,8 +22,8 @@
 //!
 //! | who | under the lock | and then, outside it |
 //! |---|---|---|
-//! | sleep, pending | adds its entry; takes the keeper's waker if the entry is due before the timer | wakes the keeper |
-//! | sleep, dropped | removes its entry; takes the keeper's waker if none is left and time is pausable | drops its waker, wakes the keeper |
+//! | alarm, pending | adds its entry; takes the keeper's waker if the entry is due before the timer | wakes the keeper |
+//! | alarm, cancelled | removes its entry; takes the keeper's waker if none is left and time is pausable | drops its waker, wakes the keeper |
 //! | timekeeper | leaves its waker, takes a batch of due entries, notes the next instant | wakes the batch, sets the timer |
 //! | close | marks the end, takes everything | wakes them all, and the keeper |
 //!
@@ -35,8 +35,8 @@
 //! it twice.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::future::Future;
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -71,11 +71,11 @@ pub(crate) struct Deadlines {
 }
 
 /// What the lock guards: data only. Every waker leaves it before it is woken or dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Queue {
     sleepers: BTreeMap<Key, Waker>,
     /// Makes the keys of one instant differ, and orders them.
-    registered: u64,
+    registered: NonZeroU64,
     /// The waker of the timekeeper, absent from a wake-up until it looks again.
     keeper: Option<Waker>,
     /// What the timekeeper's timer is set to.
@@ -84,7 +84,7 @@ struct Queue {
 }
 
 /// The instant, then the order of registration.
-type Key = (Instant, u64);
+type Key = (Instant, NonZeroU64);
 
 impl Deadlines {
     /// Makes the queue, and the task that serves it: the caller spawns that on the runtime of
@@ -92,7 +92,7 @@ impl Deadlines {
     pub(crate) fn new(clock: Clock) -> (Arc<Self>, Timekeeper) {
         let deadlines = Arc::new(Self {
             clock,
-            queue: Mutex::new(Queue::default()),
+            queue: Mutex::new(Queue::new()),
         });
         let keeper = Timekeeper {
             deadlines: Arc::clone(&deadlines),
@@ -106,7 +106,7 @@ impl Deadlines {
         Sleep {
             deadlines: Arc::clone(self),
             at: Some(at),
-            key: None,
+            alarm: Alarm::default(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Deadlines {
         Sleep {
             deadlines: Arc::clone(self),
             at,
-            key: None,
+            alarm: Alarm::default(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Deadlines {
     }
 
     /// Ends the timekeeper and forgets all sleeps: none of them fires any more. Whoever polls one is woken for the last time,
-    /// and can see that it [`is_lost`](Sleep::is_lost).
+    /// and can see that it is [lost](Watch::Lost).
     pub(crate) fn close(&self) {
         let (sleepers, keeper) = self.queue.lock().close();
         sleepers.into_values().for_each(panic::wake);
@@ -150,11 +150,12 @@ impl Deadlines {
         }
     }
 
-    /// Adds the waker of a sleep, or replaces the one it had.
-    fn register(&self, key: &mut Option<Key>, at: Instant, waker: Waker) {
-        let (replaced, keeper) = self.queue.lock().register(key, at, waker);
-        drop(replaced);
-        keeper.into_iter().for_each(Waker::wake);
+    /// Adds the waker of an alarm, or replaces the one it had. Says whether that is in vain, because the queue is closed.
+    fn register(&self, alarm: &mut Alarm, at: Instant, waker: Waker) -> Watch {
+        let registered = self.queue.lock().register(alarm, at, waker);
+        drop(registered.replaced);
+        registered.keeper.into_iter().for_each(Waker::wake);
+        registered.watch
     }
 
     fn forget(&self, key: Key) {
@@ -163,7 +164,7 @@ impl Deadlines {
         keeper.into_iter().for_each(Waker::wake);
     }
 
-    /// Says whether the entry of a sleep is still there and already has this waker.
+    /// Says whether the entry of an alarm is still there and already has this waker.
     fn is_registered(&self, key: Key, waker: &Waker) -> bool {
         self.queue
             .lock()
@@ -173,31 +174,101 @@ impl Deadlines {
     }
 }
 
-impl Queue {
-    /// Returns the waker that was replaced, and the keeper's if its timer is set too late for the
-    /// new entry.
-    fn register(
-        &mut self,
-        key: &mut Option<Key>,
-        at: Instant,
-        waker: Waker,
-    ) -> (Option<Waker>, Option<Waker>) {
-        if self.closed {
-            return (Some(waker), None);
+/// What came of a look at an alarm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Watch {
+    /// Its instant lies ahead, and the waker will be woken.
+    Pending,
+    /// Its instant has come.
+    Due,
+    /// It will never be due, because the queue is closed.
+    Lost,
+}
+
+/// The number of an entry in the queue, for somebody who knows the instant and has the queue at hand, and counts no reference
+/// for it. Whoever has set it must [`cancel`](Self::cancel) it.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm(Option<NonZeroU64>);
+
+impl Alarm {
+    /// Sets it for an instant that lies ahead, as its owner has just seen.
+    pub(crate) fn set(&mut self, deadlines: &Deadlines, at: Instant, waker: &Waker) -> Watch {
+        deadlines.register(self, at, waker.clone())
+    }
+
+    /// Says whether it has been set, and not cancelled since.
+    pub(crate) const fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Looks at the clock, and sets it if the instant lies ahead.
+    pub(crate) fn poll(&mut self, deadlines: &Deadlines, at: Instant, waker: &Waker) -> Watch {
+        if deadlines.clock.now() >= at {
+            self.cancel(deadlines, at);
+            // The queue's word comes last: nothing fires after a close.
+            let closed = deadlines.queue.lock().closed;
+            return if closed { Watch::Lost } else { Watch::Due };
         }
-        let key = *key.get_or_insert_with(|| {
-            self.registered += 1;
-            (at, self.registered)
-        });
-        let replaced = match self.sleepers.entry(key) {
-            Entry::Occupied(mut known) => Some(known.insert(waker)),
-            Entry::Vacant(free) => {
-                free.insert(waker);
-                None
-            }
-        };
+        let is_set = self
+            .0
+            .is_some_and(|number| deadlines.is_registered((at, number), waker));
+        if is_set {
+            Watch::Pending
+        } else {
+            self.set(deadlines, at, waker)
+        }
+    }
+
+    /// Removes its entry, if it has one.
+    #[inline]
+    pub(crate) fn cancel(&mut self, deadlines: &Deadlines, at: Instant) {
+        if let Some(number) = self.0.take() {
+            deadlines.forget((at, number));
+        }
+    }
+}
+
+/// What the lock gave out at a registration.
+struct Registered {
+    replaced: Option<Waker>,
+    /// The keeper's, if its timer is set too late for the new entry.
+    keeper: Option<Waker>,
+    watch: Watch,
+}
+
+impl Queue {
+    const fn new() -> Self {
+        Self {
+            sleepers: BTreeMap::new(),
+            registered: NonZeroU64::MIN,
+            keeper: None,
+            armed: None,
+            closed: false,
+        }
+    }
+
+    fn register(&mut self, alarm: &mut Alarm, at: Instant, waker: Waker) -> Registered {
+        if self.closed {
+            return Registered {
+                replaced: Some(waker),
+                keeper: None,
+                watch: Watch::Lost,
+            };
+        }
+        let number = *alarm.0.get_or_insert_with(|| self.next_number());
+        let replaced = self.sleepers.insert((at, number), waker);
         let in_time = self.armed.is_some_and(|armed| armed <= at);
-        (replaced, if in_time { None } else { self.keeper.take() })
+        Registered {
+            replaced,
+            keeper: if in_time { None } else { self.keeper.take() },
+            watch: Watch::Pending,
+        }
+    }
+
+    fn next_number(&mut self) -> NonZeroU64 {
+        self.registered = self.registered.saturating_add(1);
+        self.registered
     }
 
     /// Returns the waker of the entry, and the keeper's if its timer has to go.
@@ -271,7 +342,7 @@ pub(crate) struct Sleep {
     /// Absent when the instant lies beyond what the clock can tell.
     at: Option<Instant>,
     /// The entry in the queue, since the first pending poll.
-    key: Option<Key>,
+    alarm: Alarm,
 }
 
 impl Sleep {
@@ -282,14 +353,9 @@ impl Sleep {
     }
 
     /// Says whether this will never be ready, because the queue is closed.
+    #[cfg(test)]
     pub(crate) fn is_lost(&self) -> bool {
         self.deadlines.queue.lock().closed
-    }
-
-    fn unregister(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.deadlines.forget(key);
-        }
     }
 }
 
@@ -301,30 +367,18 @@ impl Future for Sleep {
         let Some(at) = this.at else {
             return Poll::Pending;
         };
-        if this.deadlines.clock.now() >= at {
-            this.unregister();
-            // The queue's word comes last: nothing fires after a close.
-            let closed = this.deadlines.queue.lock().closed;
-            return if closed {
-                Poll::Pending
-            } else {
-                Poll::Ready(())
-            };
+        match this.alarm.poll(&this.deadlines, at, cx.waker()) {
+            Watch::Due => Poll::Ready(()),
+            Watch::Pending | Watch::Lost => Poll::Pending,
         }
-        if !this
-            .key
-            .is_some_and(|key| this.deadlines.is_registered(key, cx.waker()))
-        {
-            this.deadlines
-                .register(&mut this.key, at, cx.waker().clone());
-        }
-        Poll::Pending
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.unregister();
+        if let Some(at) = self.at {
+            self.alarm.cancel(&self.deadlines, at);
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl ActorPath {
         }))
     }
 
-    pub(crate) fn child(&self, name: &str) -> Self {
+    pub(crate) fn child(&self, name: impl Into<EcoString>) -> Self {
         Self(Arc::new(Node {
             name: name.into(),
             parent: Some(self.clone()),

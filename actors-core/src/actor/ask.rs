@@ -127,7 +127,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         let asking = core.system.running_actor();
         if let Some(asking) = &asking {
             if asking.id() == core.id {
-                return Err(AskError::Cycle(CyclePath::new(vec![core.path.clone()])));
+                return Err(AskError::Cycle(CyclePath::new(vec![core.path()])));
             }
             if core.system.settings.detect_cycles {
                 let key = core
@@ -210,7 +210,7 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
             Some(parent) if core.is_child_of(parent.id()) => {
                 Err(AskError::Cycle(CyclePath::new(vec![
                     parent.path().clone(),
-                    core.path.clone(),
+                    core.path(),
                 ])))
             }
             _ => Ok(()),

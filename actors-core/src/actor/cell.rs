@@ -165,7 +165,7 @@ impl<M: Message> Cell<M> {
             self.core.system.events.dead_letter(
                 self.core.system.clock.now(),
                 DeadLetter {
-                    recipient: self.core.path.clone(),
+                    recipient: self.core.path(),
                     recipient_id: self.core.id,
                     message_type: (self.core.kind.message)(),
                     variant,
@@ -459,7 +459,7 @@ impl<M: Message> Identity for Cell<M> {
     }
 
     fn path(&self) -> &ActorPath {
-        &self.core.path
+        self.core.kept_path()
     }
 
     fn count_poll(&self) {
@@ -489,6 +489,6 @@ impl<M: Message> Identity for Cell<M> {
 
 impl<M> fmt::Debug for Cell<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.core.path, self.core.id)
+        write!(f, "{} {}", self.core.path(), self.core.id)
     }
 }

@@ -108,7 +108,7 @@ impl<A: Actor> ActorContext<A> {
             .get_or_insert_with(A::supervision)
             .clone();
         let parent = Arc::clone(&self.cell) as Arc<dyn Member>;
-        Nest::under(Arc::clone(&self.cell.core.system), parent, policy)
+        Nest::under(parent, policy)
     }
 
     /// Returns a reference to this very actor. A message told through it waits behind those that are queued already.
@@ -118,7 +118,7 @@ impl<A: Actor> ActorContext<A> {
 
     /// Returns the place of this actor in the tree.
     pub fn path(&self) -> &ActorPath {
-        &self.cell.core.path
+        self.cell.core.kept_path()
     }
 
     /// Returns the identity of this actor, which stays through restarts and is never used again.
@@ -231,10 +231,7 @@ impl<A: Actor> ActorContext<A> {
     pub fn children(&self) -> Vec<ActorPath> {
         let family = self.cell.core.existing_family();
         let members = family.map(|family| family.members()).unwrap_or_default();
-        members
-            .iter()
-            .map(|member| member.core().path.clone())
-            .collect()
+        members.iter().map(|member| member.core().path()).collect()
     }
 
     /// Makes `#[on_terminated]` run once when `other` ends; at once (as the next entry of the queue) when it has ended. A

@@ -35,7 +35,7 @@ impl<A: Actor> Life<A> {
     ) -> Option<(Option<Directive>, Failure)> {
         let was = self.cell.core.state();
         let question = self.leave_to(&*parent, Plea::Decide, failure);
-        let mut limit = Some(self.policy.timeout());
+        let mut limit = Some(self.cell.core.policy.timeout());
         let answer = loop {
             let decision = self.wait_for_decision(limit).await;
             let (word, failure) = match decision {
@@ -76,9 +76,11 @@ impl<A: Actor> Life<A> {
                 };
             }
         };
-        let failure = failure.escalated_by(&self.cell.core.path);
+        let failure = failure.escalated_by(&self.cell.core.path());
         let question = self.leave_to(&*parent, Plea::Escalate, failure);
-        let decision = self.wait_for_decision(Some(self.policy.timeout())).await;
+        let decision = self
+            .wait_for_decision(Some(self.cell.core.policy.timeout()))
+            .await;
         let directive = decision.and_then(|decision| decision.directive);
         self.cell.drop_question();
         self.cell.discard(question.take());
@@ -105,7 +107,7 @@ impl<A: Actor> Life<A> {
         self.cell.set_question(&question);
         // What was taken and not begun is mailbox too.
         self.cell.mail.put_back(&mut self.burst);
-        let cycle = vec![parent.core().path.clone(), core.path.clone()];
+        let cycle = vec![parent.core().path(), core.path()];
         self.cell
             .refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));
         let mut signal = Some(Signal::Child {
@@ -120,7 +122,7 @@ impl<A: Actor> Life<A> {
     /// There is nobody above to decide: the actor stops, and its system with it.
     fn shut_down_for(&mut self, report: FailureReport) -> Judged {
         let cause = ShutdownCause::Escalated {
-            actor: self.cell.core.path.clone(),
+            actor: self.cell.core.path(),
             failure: report.clone(),
         };
         let judged = self.stop_for(StopReason::Failed(report));
@@ -136,7 +138,7 @@ impl<A: Actor> Life<A> {
             return Judged::Exit(Exit::Recall { cause });
         }
         let situation = self.situation();
-        let reason = match self.policy.verdict(
+        let reason = match self.cell.core.policy.verdict(
             Directive::Restart,
             &cause,
             self.record.get_or_insert_default(),

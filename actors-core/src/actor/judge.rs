@@ -61,8 +61,8 @@ impl<A: Actor> Life<A> {
             Some(parent) => Box::pin(self.ask_parent(parent, failure)).await?,
         };
         let core = &self.cell.core;
-        let child = ChildInfo::new(core.path.clone(), core.id, core.restarts());
-        let declared = || match self.policy.try_decide(&failure, &child) {
+        let child = ChildInfo::new(core.path(), core.id, core.restarts());
+        let declared = || match core.policy.try_decide(&failure, &child) {
             Ok(directive) => directive,
             Err(text) => self.undecided(text),
         };
@@ -108,7 +108,7 @@ impl<A: Actor> Life<A> {
             };
         }
         let situation = self.situation();
-        match self.policy.verdict(
+        match self.cell.core.policy.verdict(
             directive,
             &failure,
             self.record.get_or_insert_default(),
@@ -154,7 +154,7 @@ impl<A: Actor> Life<A> {
         let core = &self.cell.core;
         let failed = Failed {
             id: core.id,
-            path: core.path.clone(),
+            path: core.path(),
             report: failure.report(),
         };
         let joined = group.join(failed, self.situation(), may_escalate);

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::error::{AskFailure, Phase};
 use crate::event::LifecycleEvent;
 use crate::panic::{self, Guarded, PanicText};
-use crate::supervision::{Failure, FailureOrigin, RestartRecord, StopReason, Supervision};
+use crate::supervision::{Failure, FailureOrigin, RestartRecord, StopReason};
 use crate::system::ActorState;
 use crate::system::deadlines::Sleep;
 use crate::system::member::Member;
@@ -38,7 +38,6 @@ use super::flow::{Flow, Step};
 pub(super) struct Life<A: Actor> {
     pub(super) cell: Arc<Cell<A::Msg>>,
     pub(super) source: Guarded<Box<dyn Source<A>>>,
-    pub(super) policy: Supervision,
     /// Made when the first restart is asked for.
     pub(super) record: Option<Box<RestartRecord>>,
     pub(super) incarnation: u32,
@@ -75,15 +74,10 @@ pub(super) struct Born<A: Actor> {
 }
 
 impl<A: Actor> Life<A> {
-    pub(super) fn new(
-        cell: Arc<Cell<A::Msg>>,
-        source: Box<dyn Source<A>>,
-        policy: Supervision,
-    ) -> Self {
+    pub(super) fn new(cell: Arc<Cell<A::Msg>>, source: Box<dyn Source<A>>) -> Self {
         Self {
             cell,
             source: Guarded::new(source),
-            policy,
             record: None,
             incarnation: 0,
             burst: Taken::new(),

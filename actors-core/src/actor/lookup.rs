@@ -58,7 +58,7 @@ impl ActorSystem {
             let far = || {
                 found
                     .as_ref()
-                    .map_or_else(|| format!("/{root}"), |at| at.core().path.to_string())
+                    .map_or_else(|| format!("/{root}"), |at| at.core().path().to_string())
             };
             found = Some(child.ok_or_else(|| absent(far()))?);
         }

@@ -63,7 +63,7 @@ impl<A: Actor> ActorRef<A> {
         let core = &shared.cell().core;
         if core.options.counted {
             // Ordering: as for any reference count, only the way down needs to be ordered.
-            core.references.fetch_add(1, Ordering::Relaxed);
+            core.references().fetch_add(1, Ordering::Relaxed);
         }
         Self {
             cell: shared,
@@ -242,7 +242,7 @@ impl<A: Actor> ActorRef<A> {
 
     /// Returns the place of the actor in the tree.
     pub fn actor_path(&self) -> &ActorPath {
-        &self.core().path
+        self.core().kept_path()
     }
 
     /// Returns the identity of the actor, which is never used again.
@@ -304,7 +304,7 @@ impl<A: Actor> Drop for ActorRef<A> {
             return;
         }
         // Ordering: pairs with the other decrements, so that the last one comes after every use.
-        if core.references.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if core.references().fetch_sub(1, Ordering::AcqRel) == 1 {
             drop(order_end(
                 self.member(),
                 EndKind::Drain,

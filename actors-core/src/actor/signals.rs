@@ -85,7 +85,7 @@ impl<A: Actor> Life<A> {
         Born { state, ctx }: &mut Born<A>,
     ) -> (Option<Directive>, Option<Failure>) {
         let core = child.core();
-        let about = ChildInfo::new(core.path.clone(), core.id, core.restarts());
+        let about = ChildInfo::new(core.path(), core.id, core.restarts());
         self.set_deadline(None);
         self.set_handler(None);
         match panic::catch(|| state.on_failure(ctx, failure, &about)) {

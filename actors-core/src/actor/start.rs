@@ -69,10 +69,10 @@ impl<A: Actor> Life<A> {
         }
         core.set_state(ActorState::Ready);
         if self.incarnation == 0 {
-            core.event(|actor, id| LifecycleEvent::Started { actor, id });
+            core.detail(|actor, id| LifecycleEvent::Started { actor, id });
         } else {
             let restarts = core.restarts();
-            core.event(|actor, id| LifecycleEvent::Restarted {
+            core.detail(|actor, id| LifecycleEvent::Restarted {
                 actor,
                 id,
                 restarts,

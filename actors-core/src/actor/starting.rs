@@ -83,7 +83,7 @@ impl<A: Actor> Future for Starting<A> {
             waiting.tell_if_parent_waits();
             if !ready!(waiting.poll_started(cx)) {
                 let reason = ready!(Pin::new(&mut waiting.ended).poll(cx));
-                let actor = waiting.reference.actor().actor_path().clone();
+                let actor = waiting.reference.actor().core().path();
                 self.0 = State::Over;
                 return Poll::Ready(Err(StartError::Stopped { actor, reason }));
             }

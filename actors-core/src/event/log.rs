@@ -73,9 +73,7 @@ impl EventLog {
     /// Logs a lifecycle event at the level that it deserves.
     pub(crate) fn lifecycle(&self, event: &LifecycleEvent, now: Instant) {
         let level = level(event);
-        // Details are made by the thousand and read by few. Louder lines are not asked about here:
-        // `tracing` may pass them on to the `log` crate, whose level this does not tell.
-        if level == Level::DEBUG && level > LevelFilter::current() {
+        if level == Level::DEBUG && !reads_details() {
             return;
         }
         let target = Target {
@@ -204,6 +202,22 @@ impl fmt::Display for Kind {
             Self::DestructorPanicked => "panic of a destructor",
         })
     }
+}
+
+/// Says whether anybody may want to read the lines that only those want who look for them.
+///
+/// These are made by the thousand. Louder lines are not asked about: `tracing` may pass them on to the
+/// `log` crate, whose level this does not tell.
+pub(crate) fn reads_details() -> bool {
+    Level::DEBUG <= LevelFilter::current()
+}
+
+/// Says whether an end for this reason is a line that only those want to read who look for it.
+pub(crate) const fn is_quiet_end(reason: &StopReason) -> bool {
+    !matches!(
+        reason,
+        StopReason::RestartLimit(_) | StopReason::Abandoned { .. }
+    )
 }
 
 /// Returns how loud an event is: an error if an actor is lost or code is broken, a warning if

@@ -32,7 +32,7 @@ use tokio::sync::mpsc;
 
 pub use self::dead_letter::{DeadLetter, DeadLetterReason};
 pub use self::lifecycle::LifecycleEvent;
-pub(crate) use self::log::EventLog;
+pub(crate) use self::log::{EventLog, is_quiet_end, reads_details};
 use crate::sync::Mutex;
 
 /// The sending side: one for each kind of event in a system.
@@ -68,9 +68,7 @@ impl<T: Clone> EventStream<T> {
 
     /// Hands the event to everyone who listens, and does not even make it if nobody does.
     pub(crate) fn publish(&self, make: impl FnOnce() -> T) {
-        // Ordering: Relaxed is enough: a publisher that comes after a `subscribe` comes after its
-        // store, and sees it; for one at the same time either answer is right.
-        if !self.watched.load(Ordering::Relaxed) {
+        if !self.is_watched() {
             return;
         }
         let listeners = self.listeners();
@@ -81,6 +79,13 @@ impl<T: Clone> EventStream<T> {
         for listener in listeners.iter() {
             listener.offer(event.clone());
         }
+    }
+
+    /// Says whether somebody may be listening.
+    pub(crate) fn is_watched(&self) -> bool {
+        // Ordering: Relaxed is enough: a publisher that comes after a `subscribe` comes after its
+        // store, and sees it; for one at the same time either answer is right.
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// Starts to listen, with room for `capacity` events (at least one) that were not yet taken.

@@ -13,7 +13,7 @@ use crate::path::RESERVED;
 use crate::supervision::{RestartType, Supervision};
 
 use super::ActorSystem;
-use super::member::Options;
+use super::breed::Options;
 
 /// What holds for all actors of a system that do not say otherwise.
 #[derive(Clone, Debug)]

@@ -4,22 +4,25 @@
 //! actor is told to end is written here once, for references, parents and shutdown alike; who sees to it that it does, in
 //! `enforce.rs`.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::fmt;
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::num::NonZeroU16;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use ecow::{EcoString, eco_format};
+use once_cell::race::OnceBox;
 use tokio::time::Instant;
 
-use crate::event::LifecycleEvent;
-use crate::mailbox::Mailbox;
-use crate::path::{ActorId, ActorPath};
-use crate::supervision::{RestartType, StopReason, Supervision};
+use crate::event::{LifecycleEvent, is_quiet_end};
+use crate::path::{ActorId, ActorPath, RESERVED};
+use crate::supervision::StopReason;
 use crate::sync::Mutex;
 
-use super::SystemCore;
+use super::breed::Breed;
 use super::counters::add;
 use super::end::{End, Terminated};
 use super::enforce::see_to_the_end;
@@ -28,37 +31,19 @@ use super::orders::{EndKind, Ending, Orders};
 use super::pace::Pace;
 use super::state::{ActorState, Mark, StateCell};
 
-/// The type behind an actor. It lives in a constant, so that a cell holds one pointer.
-#[derive(Debug)]
-pub(crate) struct Kind {
-    pub(crate) type_id: fn() -> TypeId,
-    pub(crate) name: fn() -> &'static str,
-    pub(crate) message: fn() -> &'static str,
-    /// Whether it decides itself about failures of its children.
-    pub(crate) decides: bool,
-}
-
-/// The options of one actor; shared by all that were spawned with the same.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) mailbox: Mailbox,
-    pub(crate) throughput: u32,
-    pub(crate) stop_timeout: Duration,
-    /// How long a handler may take before it is reported.
-    pub(crate) slow_handler: Duration,
-    /// How this actor's failures are judged, if not as its parent does for all its children.
-    pub(crate) supervision: Option<Supervision>,
-    pub(crate) restart_type: RestartType,
-    /// Whether it drains when nobody outside refers to it any more.
-    pub(crate) counted: bool,
-}
-
 /// What most actors need only at their end; made when it is first needed.
 #[derive(Default)]
 struct Rare {
     family: Family,
     end: End,
     account: Mutex<Account>,
+    /// The path, of an actor that was asked for it or has children.
+    path: OnceLock<ActorPath>,
+    /// What runs, if its name has no number.
+    handler: Mutex<Option<&'static str>>,
+    restarts: AtomicU32,
+    /// Counts strong references of users, when [`Options::counted`](super::breed::Options::counted).
+    references: AtomicU32,
 }
 
 /// What has been taken over of the counts of an actor that was abandoned: its code may return, and count on.
@@ -72,64 +57,85 @@ enum Account {
     Closed,
 }
 
-/// What is known of an actor without its message type.
+/// On while the actor is reserved only: it has a name and no activation.
+const UNBORN: u8 = 1;
+/// On once somebody ends the actor for everybody else.
+const FINISHING: u8 = 2;
+/// On once this actor was abandoned while its code held a thread.
+const ABANDONED: u8 = 4;
+
+/// Says that what runs is in [`Rare::handler`].
+const UNNUMBERED: u16 = u16::MAX;
+
+/// What is known of an actor without its message type. It derefs to what it has in common with its siblings.
+///
+/// There are many actors, so this is small: what few need is made when they do.
 pub(crate) struct Core {
     pub(crate) id: ActorId,
-    pub(crate) path: ActorPath,
-    pub(crate) system: Arc<SystemCore>,
-    /// `None` for a top-level actor. Weak, so that no chain of parents hangs on one reference; a parent outlives its
-    /// children by its own activation.
-    pub(crate) parent: Option<Weak<dyn Member>>,
-    pub(crate) kind: &'static Kind,
-    pub(crate) options: Arc<Options>,
-    rare: OnceLock<Box<Rare>>,
-    /// The variant of the message that runs or ran last; `None` for the factory and the hooks.
-    handler: Mutex<Option<&'static str>>,
-    /// Counts strong references of users, when [`Options::counted`].
-    pub(crate) references: AtomicU32,
+    breed: Arc<Breed>,
+    /// Empty if it has no name but that of its identity.
+    name: EcoString,
+    rare: OnceBox<Rare>,
+    /// How long its handlers take.
+    pub(crate) pace: Pace,
+    handled: AtomicU64,
     /// Grows when a poll of the activation begins and when it ends: odd while its code is on a thread. Whoever sees the
     /// same number twice has seen it stuck or unscheduled.
     polls: AtomicU32,
-    /// How long its handlers take.
-    pub(crate) pace: Pace,
-    restarts: AtomicU32,
-    handled: AtomicU64,
+    /// The number of the variant of the message that runs or ran last; 0 for the factory and the hooks.
+    handler: AtomicU16,
     state: StateCell,
-    finishing: AtomicBool,
-    /// Whether this actor was abandoned while its code held a thread.
-    abandoned: AtomicBool,
-    /// Whether it is reserved only: it has a name and no activation.
-    unborn: AtomicBool,
+    flags: AtomicU8,
+}
+
+impl Deref for Core {
+    type Target = Breed;
+
+    #[inline]
+    fn deref(&self) -> &Breed {
+        &self.breed
+    }
 }
 
 impl Core {
-    pub(crate) fn new(
-        id: ActorId,
-        system: Arc<SystemCore>,
-        parent: Option<Weak<dyn Member>>,
-        path: ActorPath,
-        kind: &'static Kind,
-        options: Arc<Options>,
-    ) -> Self {
+    /// An actor that is reserved; without a name, it has that of its identity.
+    pub(crate) const fn new(id: ActorId, breed: Arc<Breed>, name: EcoString) -> Self {
         Self {
             id,
-            path,
-            system,
-            parent,
-            kind,
-            options,
-            rare: OnceLock::new(),
-            handler: Mutex::new(None),
-            references: AtomicU32::new(0),
-            polls: AtomicU32::new(0),
+            breed,
+            name,
+            rare: OnceBox::new(),
             pace: Pace::new(),
-            restarts: AtomicU32::new(0),
             handled: AtomicU64::new(0),
+            polls: AtomicU32::new(0),
+            handler: AtomicU16::new(0),
             state: StateCell::new(ActorState::Starting),
-            finishing: AtomicBool::new(false),
-            abandoned: AtomicBool::new(false),
-            unborn: AtomicBool::new(true),
+            flags: AtomicU8::new(UNBORN),
         }
+    }
+
+    /// Its name, unless it has none but that of its identity.
+    pub(super) fn own_name(&self) -> Option<&str> {
+        Some(&*self.name).filter(|name| !name.is_empty())
+    }
+
+    /// Where it is in the tree, for somebody who keeps that himself.
+    pub(crate) fn path(&self) -> ActorPath {
+        let kept = self.rare.get().and_then(|rare| rare.path.get());
+        kept.cloned().unwrap_or_else(|| self.make_path())
+    }
+
+    /// Where it is in the tree; kept from now on.
+    pub(crate) fn kept_path(&self) -> &ActorPath {
+        self.rare().path.get_or_init(|| self.make_path())
+    }
+
+    fn make_path(&self) -> ActorPath {
+        self.home.child(if self.name.is_empty() {
+            eco_format!("{RESERVED}{}", self.id.as_u64())
+        } else {
+            self.name.clone()
+        })
     }
 
     /// The table of its children.
@@ -175,15 +181,35 @@ impl Core {
     }
 
     pub(crate) fn handler(&self) -> Option<&'static str> {
-        *self.handler.lock()
+        // Ordering: pairs with the store in `set_handler`. Whoever has read the name of a later run sees that the mark on the
+        // state of an earlier one is gone.
+        match self.handler.load(Ordering::Acquire) {
+            UNNUMBERED => *self.rare().handler.lock(),
+            number => self.system.names.name(NonZeroU16::new(number)?),
+        }
     }
 
+    /// Says what runs. Only the activation writes.
     pub(crate) fn set_handler(&self, name: Option<&'static str>) {
-        *self.handler.lock() = name;
+        let number = name.map_or(0, |name| match self.system.names.number(name) {
+            Some(number) => number.get(),
+            None => {
+                *self.rare().handler.lock() = Some(name);
+                UNNUMBERED
+            }
+        });
+        // Ordering: pairs with the load in `handler`.
+        self.handler.store(number, Ordering::Release);
     }
 
     pub(crate) fn restarts(&self) -> u32 {
-        self.restarts.load(Ordering::Relaxed)
+        let rare = self.rare.get();
+        rare.map_or(0, |rare| rare.restarts.load(Ordering::Relaxed))
+    }
+
+    /// The count of strong references of users; of an actor that is [`counted`](super::breed::Options::counted).
+    pub(crate) fn references(&self) -> &AtomicU32 {
+        &self.rare().references
     }
 
     pub(crate) fn handled(&self) -> u64 {
@@ -192,17 +218,17 @@ impl Core {
 
     pub(crate) fn is_abandoned(&self) -> bool {
         // Ordering: pairs with the store in `abandon`; user code of an abandoned actor is refused from then on.
-        self.abandoned.load(Ordering::Acquire)
+        self.flags.load(Ordering::Acquire) & ABANDONED != 0
     }
 
     /// Gives the actor to the one caller who may give it an activation, or end it without; says whether this is the one.
     pub(crate) fn claim_birth(&self) -> bool {
         // Ordering: nothing is published by the flag; it only picks one caller.
-        self.unborn.swap(false, Ordering::Relaxed)
+        self.flags.fetch_and(!UNBORN, Ordering::Relaxed) & UNBORN != 0
     }
 
     pub(crate) fn is_unborn(&self) -> bool {
-        self.unborn.load(Ordering::Relaxed)
+        self.flags.load(Ordering::Relaxed) & UNBORN != 0
     }
 
     /// Counts one more handled message. Only the activation writes, so this is a load and a store.
@@ -249,7 +275,6 @@ impl Core {
         }
     }
 
-    /// Counts one more restart. Only the activation writes.
     /// Lets the system take over what the actor has counted. `busy` says whether a handler runs.
     fn retire(&self, accepted: u64, busy: bool) {
         let totals = &self.system.counters;
@@ -283,15 +308,37 @@ impl Core {
         }
     }
 
+    /// Counts one more restart.
     pub(crate) fn count_restart(&self) {
-        self.restarts.store(self.restarts() + 1, Ordering::Relaxed);
+        self.rare().restarts.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Publishes and logs what happened to this actor.
     pub(crate) fn event(&self, make: impl FnOnce(ActorPath, ActorId) -> LifecycleEvent) {
         self.system
             .events
-            .lifecycle(self.system.clock.now(), make(self.path.clone(), self.id));
+            .lifecycle(self.system.clock.now(), make(self.path(), self.id));
+    }
+
+    /// Publishes and logs what happens to every actor; not even made if nobody looks.
+    pub(crate) fn detail(&self, make: impl FnOnce(ActorPath, ActorId) -> LifecycleEvent) {
+        if self.system.events.tells_details() {
+            self.event(make);
+        }
+    }
+
+    /// Publishes and logs its end.
+    fn tell_end(&self, reason: &StopReason) {
+        let make = |actor, id| LifecycleEvent::Stopped {
+            actor,
+            id,
+            reason: reason.clone(),
+        };
+        if is_quiet_end(reason) {
+            self.detail(make);
+        } else {
+            self.event(make);
+        }
     }
 
     /// Says whether the actor with this identity is the parent.
@@ -303,7 +350,7 @@ impl Core {
     }
 
     pub(crate) fn terminated(&self, reason: StopReason) -> Terminated {
-        Terminated::new(self.path.clone(), self.id, reason)
+        Terminated::new(self.path(), self.id, reason)
     }
 
     /// The time at which a stop that begins now is cut.
@@ -354,7 +401,7 @@ pub(crate) trait Member: Send + Sync + 'static {
 
 impl fmt::Debug for dyn Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.core().path, self.core().id)
+        write!(f, "{} {}", self.core().path(), self.core().id)
     }
 }
 
@@ -398,7 +445,7 @@ impl dyn Member {
             return;
         }
         // Ordering: pairs with the load in `is_abandoned`.
-        core.abandoned.store(true, Ordering::Release);
+        core.flags.fetch_or(ABANDONED, Ordering::Release);
         let reason = StopReason::Abandoned {
             handler: core.handler(),
         };
@@ -433,7 +480,7 @@ impl dyn Member {
     pub(crate) fn finish(&self, reason: StopReason) -> bool {
         let core = self.core();
         // Ordering: an activation that comes second is to see that the actor was abandoned.
-        if core.finishing.swap(true, Ordering::AcqRel) {
+        if core.flags.fetch_or(FINISHING, Ordering::AcqRel) & FINISHING != 0 {
             return false;
         }
         self.close_door();
@@ -449,14 +496,24 @@ impl dyn Member {
         if let Some(family) = family {
             family.remove(core);
         }
-        system.tally(&core.path, &reason);
-        core.event(|actor, id| LifecycleEvent::Stopped {
-            actor,
-            id,
-            reason: reason.clone(),
-        });
+        system.tally(|| core.path(), &reason);
+        core.tell_end(&reason);
         core.end().finish(&core.terminated(reason));
         self.drop_orders();
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_an_idle_actor_is_small() {
+        let size = size_of::<Core>();
+        assert!(
+            size <= 64,
+            "{size} bytes: what few actors use is to be made when they do, and what siblings share kept once"
+        );
     }
 }

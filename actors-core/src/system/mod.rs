@@ -3,6 +3,7 @@
 //! [`ActorSystem`] is what a user holds; [`SystemCore`] is shared by it and by every actor. Actors do not count as holders: when
 //! the last [`ActorSystem`] goes, the system shuts itself down in the background.
 
+pub(crate) mod breed;
 pub(crate) mod clock;
 mod config;
 pub(crate) mod counters;
@@ -13,6 +14,7 @@ pub(crate) mod family;
 pub(crate) mod group;
 mod health;
 pub(crate) mod member;
+mod names;
 pub(crate) mod orders;
 pub(crate) mod pace;
 mod shutdown;
@@ -37,7 +39,9 @@ use tokio::time::Instant;
 use crate::dispatch::turn::{self, Identity};
 use crate::dispatch::{self, Runnable, Schedule, TaskInfo, Workers};
 use crate::error::BuildError;
-use crate::event::{DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription};
+use crate::event::{
+    DeadLetter, EventLog, EventStream, LifecycleEvent, Subscription, reads_details,
+};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::StopReason;
@@ -51,6 +55,7 @@ use deadlines::Deadlines;
 pub use end::Terminated;
 use family::Family;
 use health::{Health, HeldThreads};
+use names::Names;
 use orders::EndKind;
 use shutdown::Shutdown;
 pub use shutdown::{ShutdownCause, ShutdownReport};
@@ -77,6 +82,8 @@ pub(crate) struct SystemCore {
     pub(crate) counters: counters::Totals,
     pub(crate) waits: Waits,
     pub(crate) health: Health,
+    /// Those of handlers.
+    pub(crate) names: Names,
     /// The top-level actors.
     pub(crate) family: Family,
     /// The seam: whatever makes an actor runnable goes through it.
@@ -120,6 +127,11 @@ impl Events {
         told(|| self.lifecycle.publish(|| event));
     }
 
+    /// Says whether anybody may want to hear what happens to every actor.
+    pub(crate) fn tells_details(&self) -> bool {
+        self.lifecycle.is_watched() || reads_details()
+    }
+
     fn quiet(&self) {
         told(|| self.log.quiet());
     }
@@ -154,7 +166,7 @@ impl SystemCore {
         self.handle.id() == handle.id()
     }
 
-    pub(crate) fn tally(&self, actor: &ActorPath, reason: &StopReason) {
+    fn tally(&self, actor: impl FnOnce() -> ActorPath, reason: &StopReason) {
         self.shutdown.tally(actor, reason);
     }
 
@@ -326,6 +338,7 @@ impl ActorSystem {
                 events: Events::new(),
                 counters: counters::Totals::default(),
                 waits: Waits::default(),
+                names: Names::default(),
                 family: Family::default(),
                 scheduler: Arc::clone(&workers) as Arc<dyn Schedule>,
                 workers,

@@ -84,11 +84,11 @@ impl ShutdownReport {
         self.ended.values().sum()
     }
 
-    fn count(&mut self, actor: &ActorPath, reason: &StopReason) {
+    fn count(&mut self, actor: impl FnOnce() -> ActorPath, reason: &StopReason) {
         *self.ended.entry(reason.name()).or_default() += 1;
         if reason.ended_well() {
         } else if self.unclean.len() < LISTED {
-            self.unclean.push((actor.clone(), reason.clone()));
+            self.unclean.push((actor(), reason.clone()));
         } else {
             self.unlisted += 1;
         }
@@ -152,7 +152,7 @@ impl Shutdown {
     }
 
     /// Counts the end of an actor, if the shutdown has begun and is not over.
-    pub(crate) fn tally(&self, actor: &ActorPath, reason: &StopReason) {
+    pub(crate) fn tally(&self, actor: impl FnOnce() -> ActorPath, reason: &StopReason) {
         if let Phase::Stopping(report, _) = &mut self.0.lock().phase {
             report.count(actor, reason);
         }

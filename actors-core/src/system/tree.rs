@@ -113,7 +113,7 @@ pub(super) fn picture(system: &SystemCore) -> Tree {
     visit(system, |member, depth| {
         let core = member.core();
         nodes.push(TreeNode {
-            path: core.path.clone(),
+            path: core.path(),
             id: core.id,
             type_name: (core.kind.name)(),
             state: core.state(),

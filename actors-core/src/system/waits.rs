@@ -97,7 +97,7 @@ mod tests {
     fn actor(id: u64) -> (ActorId, ActorPath) {
         (
             ActorId::new(id),
-            ActorPath::root("test").child(&id.to_string()),
+            ActorPath::root("test").child(id.to_string()),
         )
     }
 

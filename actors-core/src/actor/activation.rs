@@ -209,7 +209,7 @@ impl<A: Actor> Life<A> {
     /// Says whether something other than messages comes first.
     #[inline]
     fn wants_a_look(&self) -> bool {
-        self.has_signals || self.seen.is_unusual() || self.cell.mail.has_attention()
+        self.is_alert || self.cell.mail.has_attention()
     }
 
     /// Looks at the control lane. Gives the exit, if the incarnation is to end.
@@ -316,6 +316,11 @@ impl<A: Actor> Life<A> {
         let measured = core.pace.is_wanted();
         let measured = measured.then(|| (Kind::of(&message), Clock::real_now()));
         let flow = panic::catch(|| state.receive(message, ctx));
+        if measured.is_none() && matches!(flow, Ok(Flow(Step::Done))) {
+            core.set_state(ActorState::Ready);
+            core.count_handled();
+            return Begun::Done;
+        }
         if let Some((kind, began)) = measured {
             let waits = flow.as_ref().is_ok_and(Flow::waits);
             core.pace.note(kind, (!waits).then(|| began.elapsed()));
@@ -324,7 +329,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Goes on after the call: with the account of it, or with the future that it came to.
-    #[inline]
+    #[inline(never)]
     fn go_on<'a>(
         &self,
         variant: Option<&'static str>,

@@ -88,14 +88,13 @@ impl<M: Message> Cell<M> {
         admission: Admission,
     ) -> Result<Option<Runnable>, (M, Refusal)> {
         match self.mail.push(message, admission) {
-            Push::Accepted {
+            Push::Accepted(idle) => Ok(idle.map(Runnable::activation)),
+            Push::Strained {
                 idle,
                 evicted,
                 deep,
             } => {
-                if evicted.is_some() || deep.is_some() {
-                    self.after_push(evicted, deep);
-                }
+                self.after_push(evicted, deep);
                 Ok(idle.map(Runnable::activation))
             }
             Push::Refused(message, refusal) => Err((message, refusal)),

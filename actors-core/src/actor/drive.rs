@@ -77,8 +77,7 @@ impl Seen {
         self.ending.is_some()
     }
 
-    /// Says whether anything is to be looked at before the next message.
-    #[inline]
+    /// Says whether anything is to be thought of before the next message.
     pub(super) fn is_unusual(self) -> bool {
         self.recalled || self.is_stopping()
     }
@@ -275,6 +274,7 @@ impl<A: Actor> Life<A> {
         });
         self.seen = seen;
         self.has_signals |= signals;
+        self.is_alert = self.has_signals || seen.is_unusual();
         if seen.is_stopping() {
             self.turn_out();
         }

@@ -45,6 +45,8 @@ pub(super) struct Life<A: Actor> {
     pub(super) burst: Taken<A::Msg>,
     pub(super) seen: Seen,
     pub(super) has_signals: bool,
+    /// Whether anything that was seen or heard comes before the next message.
+    pub(super) is_alert: bool,
     /// Whether the thread has been told a deadline.
     pub(super) has_deadline: bool,
     /// The address of the name of what runs: tells whether the name must be told again.
@@ -83,6 +85,7 @@ impl<A: Actor> Life<A> {
             burst: Taken::new(),
             seen: Seen::default(),
             has_signals: false,
+            is_alert: false,
             has_deadline: false,
             handler: 0,
         }

@@ -108,6 +108,7 @@ impl<A: Actor> Life<A> {
         });
         let (signal, more) = signal.unzip();
         self.has_signals = more.unwrap_or(false);
+        self.is_alert = self.has_signals || self.seen.is_unusual();
         signal
     }
 }

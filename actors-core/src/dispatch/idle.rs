@@ -81,6 +81,7 @@ impl Idle {
     }
 
     /// Says whether the workers are closed. A `false` may be out of date: see [`after_push`](Self::after_push).
+    #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Ordering: Acquire, partner of the store in `publish`: who sees the close sees what was done before it.
         self.word.load(Ordering::Acquire) & CLOSED != 0

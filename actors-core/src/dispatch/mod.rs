@@ -162,6 +162,7 @@ impl Workers {
         self.empty_queues();
     }
 
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.idle.is_closed()
     }

@@ -82,64 +82,79 @@ impl Turn {
         self.rest.borrow_mut()
     }
 
-    /// Takes all but the actor away, if there is anything.
+    /// Lets `me` take the place of whoever is there.
     #[inline]
-    fn take_rest(&self) -> Option<Box<Rest>> {
-        self.is_marked.get().then(|| self.take_marked())
+    fn begin(&self, me: Arc<dyn Identity>) -> Option<Box<Outer>> {
+        let actor = self.actor.replace(Some(me));
+        let is_nested = actor.is_some() || self.is_marked.get() || self.deadline.get().is_some();
+        is_nested.then(|| self.take_outer(actor))
     }
 
     #[cold]
-    fn take_marked(&self) -> Box<Rest> {
-        self.is_marked.set(false);
-        Box::new(self.rest.take())
+    fn take_outer(&self, actor: Option<Arc<dyn Identity>>) -> Box<Outer> {
+        Box::new(Outer {
+            actor,
+            deadline: self.deadline.take(),
+            is_marked: self.is_marked.take(),
+            rest: self.rest.take(),
+        })
     }
-}
 
-/// Puts back what was there before the turn.
-#[derive(Default)]
-struct Before {
-    /// Whether that is still to be done.
-    is_due: bool,
-    actor: Option<Arc<dyn Identity>>,
-    deadline: Option<Instant>,
-    rest: Option<Box<Rest>>,
-}
-
-impl Before {
-    /// Gives back the actor whose turn it was.
+    /// Puts back what was there before, and gives the actor whose turn it was.
     #[inline]
-    fn restore(&mut self) -> Option<Arc<dyn Identity>> {
-        self.is_due = false;
-        let actor = self.actor.take();
-        let (me, over) = with_turn(|turn| {
-            turn.deadline.set(self.deadline);
-            (turn.actor.replace(actor), turn.take_rest())
-        })?;
-        if let Some(over) = over {
-            over.abandon();
-        }
-        if let Some(rest) = self.rest.take() {
-            with_turn(|turn| *turn.mark() = *rest);
+    fn end(&self, outer: Option<Box<Outer>>) -> Option<Arc<dyn Identity>> {
+        self.deadline.set(None);
+        let me = self.actor.take();
+        if self.is_marked.get() || outer.is_some() {
+            self.put_back(outer);
         }
         me
     }
-}
 
-impl Rest {
-    /// A handler that caught its own panic left these behind.
     #[cold]
-    fn abandon(self) {
-        for orphan in self.orphans {
+    fn put_back(&self, outer: Option<Box<Outer>>) {
+        self.is_marked.set(false);
+        // A handler that caught its own panic left these behind.
+        for orphan in self.rest.take().orphans {
             orphan.fail(AskFailure::NoReply);
+        }
+        if let Some(outer) = outer {
+            self.actor.set(outer.actor);
+            self.deadline.set(outer.deadline);
+            self.is_marked.set(outer.is_marked);
+            *self.rest.borrow_mut() = outer.rest;
         }
     }
 }
 
-impl Drop for Before {
+/// What was there before a turn that is inside of another.
+struct Outer {
+    actor: Option<Arc<dyn Identity>>,
+    deadline: Option<Instant>,
+    is_marked: bool,
+    rest: Rest,
+}
+
+/// A turn that goes on; it ends on drop, if it was not ended before.
+struct Going {
+    outer: Option<Box<Outer>>,
+    has_ended: bool,
+}
+
+impl Going {
+    #[inline]
+    fn end(&mut self) -> Option<Arc<dyn Identity>> {
+        self.has_ended = true;
+        let outer = self.outer.take();
+        with_turn(|turn| turn.end(outer)).flatten()
+    }
+}
+
+impl Drop for Going {
     #[inline]
     fn drop(&mut self) {
-        if self.is_due {
-            self.restore();
+        if !self.has_ended {
+            self.end();
         }
     }
 }
@@ -150,15 +165,12 @@ pub(crate) fn in_turn<R>(
     me: Arc<dyn Identity>,
     code: impl FnOnce() -> R,
 ) -> (R, Option<Arc<dyn Identity>>) {
-    let before = with_turn(|turn| Before {
-        is_due: true,
-        actor: turn.actor.replace(Some(me)),
-        deadline: turn.deadline.take(),
-        rest: turn.take_rest(),
-    });
-    let mut before = before.unwrap_or_default();
+    let mut turn = Going {
+        outer: with_turn(|turn| turn.begin(me)).flatten(),
+        has_ended: false,
+    };
     let result = code();
-    (result, before.restore())
+    (result, turn.end())
 }
 
 /// Returns the actor whose turn it is on this thread.

@@ -65,6 +65,7 @@ impl<M, N: Notice> Entry<M, N> {
         matches!(self, Self::Notice(_))
     }
 
+    #[inline]
     fn is_message(&self) -> bool {
         match self {
             Self::Message(_) => true,
@@ -95,8 +96,10 @@ pub(crate) enum Admission {
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Push<M, P> {
-    Accepted {
-        /// The activation, if it was idle: it is to be run.
+    /// With the activation if it was idle, to be run.
+    Accepted(Option<P>),
+    /// The same, and the caller has something to tell of.
+    Strained {
         idle: Option<P>,
         /// The victim of [`Overflow::DropOldest`], now a dead letter.
         evicted: Option<M>,
@@ -188,7 +191,8 @@ struct Inner<M, N, C, P> {
     closed: bool,
     /// The depth at which it is reported; `u32::MAX` for never, or no more.
     warn_at: u32,
-    /// As many messages in the queue are below that, whatever is left of the last burst.
+    /// As many messages in the queue are below that, whatever is left of the last burst: the activation writes down what is
+    /// left all the time, and that is read when it matters.
     look_at: u32,
     accepted: u64,
     room: Option<Box<Room>>,
@@ -494,40 +498,51 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
         }
+        if self.room.is_some() {
+            return self.push_bounded(message, admission, taken);
+        }
+        self.accept(message, None, taken)
+    }
+
+    fn push_bounded(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
+        let Some(room) = self.room.as_mut() else {
+            return self.accept(message, None, taken);
+        };
         let mut evicted = None;
-        if let Some(room) = self.room.as_mut() {
-            if let Admission::Granted(ticket) = admission {
-                room.use_grant(ticket);
-            } else if room.is_full(self.queue.counted()) {
-                match (admission, room.overflow()) {
-                    (Admission::Tell, Overflow::DropOldest) => match self.queue.evict() {
-                        Some(oldest) => evicted = Some(oldest),
-                        // All room is granted to waiters who have not pushed yet: there is no oldest.
-                        None => return Push::Refused(message, Refusal::Full(Overflow::Reject)),
-                    },
-                    (_, overflow) => return Push::Refused(message, Refusal::Full(overflow)),
-                }
+        if let Admission::Granted(ticket) = admission {
+            room.use_grant(ticket);
+        } else if room.is_full(self.queue.counted()) {
+            match (admission, room.overflow()) {
+                (Admission::Tell, Overflow::DropOldest) => match self.queue.evict() {
+                    Some(oldest) => evicted = Some(oldest),
+                    // All room is granted to waiters who have not pushed yet: there is no oldest.
+                    None => return Push::Refused(message, Refusal::Full(Overflow::Reject)),
+                },
+                (_, overflow) => return Push::Refused(message, Refusal::Full(overflow)),
             }
         }
+        self.accept(message, evicted, taken)
+    }
+
+    #[inline]
+    fn accept(&mut self, message: M, evicted: Option<M>, taken: &AtomicU32) -> Push<M, P> {
         self.accepted += 1;
         self.queue.push(Entry::Message(message));
-        let deep = self.passes_mark(taken);
-        Push::Accepted {
-            idle: self.unpark_idle(),
+        let idle = self.unpark_idle();
+        if evicted.is_none() && self.queue.messages() <= self.look_at {
+            return Push::Accepted(idle);
+        }
+        Push::Strained {
+            idle,
             evicted,
-            deep,
+            deep: self.passes_mark(taken),
         }
     }
 
     /// Gives the depth if it has just passed the mark.
-    #[inline]
+    #[cold]
     fn passes_mark(&mut self, taken: &AtomicU32) -> Option<usize> {
-        // The activation writes the other number all the time: it is looked at when it may matter.
-        if self.queue.messages() <= self.look_at {
-            return None;
-        }
-        let taken = taken.load(Ordering::Relaxed);
-        let depth = self.queue.messages() + taken;
+        let depth = self.queue.messages() + taken.load(Ordering::Relaxed);
         if depth <= self.warn_at {
             return None;
         }

@@ -47,10 +47,6 @@ impl<M, N> Burst<M, N> {
         self.0.get_or_insert_default().push_back(entry);
     }
 
-    fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |entries| entries.len())
-    }
-
     fn into_entries(self) -> VecDeque<Entry<M, N>> {
         self.0.map(|entries| *entries).unwrap_or_default()
     }
@@ -60,10 +56,11 @@ impl<M, N> Burst<M, N> {
 pub(super) struct Queue<M, N> {
     first: Option<Entry<M, N>>,
     rest: Burst<M, N>,
+    len: u32,
     /// How many entries are notices, which take no room.
     notices: u32,
-    /// How many entries bring a message.
-    messages: u32,
+    /// How many of those bring no message.
+    silent: u32,
 }
 
 impl<M, N: Notice> Queue<M, N> {
@@ -71,35 +68,36 @@ impl<M, N: Notice> Queue<M, N> {
         Self {
             first: None,
             rest: Burst::new(),
+            len: 0,
             notices: 0,
-            messages: 0,
+            silent: 0,
         }
     }
 
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.rest.len()
+        self.len == 0
     }
 
     /// The entries that bring a message.
     #[inline]
     pub(super) const fn messages(&self) -> u32 {
-        self.messages
+        self.len - self.silent
     }
 
     /// The entries that need room.
     #[inline]
-    pub(super) fn counted(&self) -> usize {
-        self.len() - self.notices as usize
+    pub(super) const fn counted(&self) -> usize {
+        (self.len - self.notices) as usize
     }
 
     #[inline]
     pub(super) fn push(&mut self, entry: Entry<M, N>) {
-        self.count(&entry, 1);
+        self.len += 1;
+        if let Entry::Notice(notice) = &entry {
+            self.notices += 1;
+            self.silent += u32::from(!notice.brings_message());
+        }
         if self.first.is_none() {
             self.first = Some(entry);
         } else {
@@ -111,7 +109,7 @@ impl<M, N: Notice> Queue<M, N> {
     pub(super) fn pop(&mut self) -> Option<Entry<M, N>> {
         let entry = self.first.take()?;
         self.first = self.rest.pop();
-        self.count(&entry, -1);
+        self.uncount(&entry);
         Some(entry)
     }
 
@@ -127,7 +125,7 @@ impl<M, N: Notice> Queue<M, N> {
         let oldest = rest.iter().position(|entry| !entry.is_notice())?;
         match rest.remove(oldest) {
             Some(Entry::Message(message)) => {
-                self.messages -= 1;
+                self.len -= 1;
                 Some(message)
             }
             _ => None,
@@ -140,7 +138,7 @@ impl<M, N: Notice> Queue<M, N> {
         if let Some(first) = self.first.take() {
             all.push_front(first);
         }
-        (self.notices, self.messages) = (0, 0);
+        self.forget_counts();
         all
     }
 
@@ -149,13 +147,12 @@ impl<M, N: Notice> Queue<M, N> {
     #[inline]
     pub(super) fn take_burst(&mut self, burst: &mut Burst<M, N>) -> Option<(Entry<M, N>, u32)> {
         let first = self.first.take()?;
-        if self.rest.is_empty() {
-            (self.notices, self.messages) = (0, 0);
+        self.uncount(&first);
+        let messages = self.messages();
+        if self.len == 0 {
             return Some((first, 0));
         }
-        self.count(&first, -1);
-        let messages = self.messages;
-        (self.notices, self.messages) = (0, 0);
+        self.forget_counts();
         mem::swap(&mut self.rest, burst);
         Some((first, messages))
     }
@@ -183,14 +180,10 @@ impl<M, N: Notice> Queue<M, N> {
         picked
     }
 
-    fn refill(&mut self, mut entries: VecDeque<Entry<M, N>>) {
-        for entry in &entries {
-            self.notices += u32::from(entry.is_notice());
-            self.messages += u32::from(entry.is_message());
+    fn refill(&mut self, entries: VecDeque<Entry<M, N>>) {
+        for entry in entries {
+            self.push(entry);
         }
-        self.first = entries.pop_front();
-        let rest = Some(entries).filter(|entries| !entries.is_empty());
-        self.rest = Burst(rest.map(Box::new));
     }
 
     /// Takes the buffer out; only of an empty queue.
@@ -200,12 +193,15 @@ impl<M, N: Notice> Queue<M, N> {
     }
 
     #[inline]
-    fn count(&mut self, entry: &Entry<M, N>, change: i32) {
-        self.notices = self
-            .notices
-            .wrapping_add_signed(change * i32::from(entry.is_notice()));
-        self.messages = self
-            .messages
-            .wrapping_add_signed(change * i32::from(entry.is_message()));
+    fn uncount(&mut self, entry: &Entry<M, N>) {
+        self.len -= 1;
+        if let Entry::Notice(notice) = entry {
+            self.notices -= 1;
+            self.silent -= u32::from(!notice.brings_message());
+        }
+    }
+
+    fn forget_counts(&mut self) {
+        (self.len, self.notices, self.silent) = (0, 0, 0);
     }
 }

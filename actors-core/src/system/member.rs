@@ -171,6 +171,7 @@ impl Core {
         self.state.get()
     }
 
+    #[inline]
     pub(crate) fn set_state(&self, state: ActorState) {
         self.state.set(state);
     }
@@ -232,11 +233,13 @@ impl Core {
     }
 
     /// Counts one more handled message. Only the activation writes, so this is a load and a store.
+    #[inline]
     pub(crate) fn count_handled(&self) {
         self.handled.store(self.handled() + 1, Ordering::Relaxed);
     }
 
     /// Counts the begin or the end of a poll. Only the activation writes.
+    #[inline]
     pub(crate) fn count_poll(&self) {
         // Ordering: Relaxed. Who compares two readings has been through the lock of the mailbox before each, and so has the
         // activation since any poll that could have gone by between them.

@@ -89,6 +89,7 @@ impl StateCell {
         ActorState::ALL[usize::from(state) % ActorState::ALL.len()]
     }
 
+    #[inline]
     pub(super) fn set(&self, state: ActorState) {
         self.0.store(state as u8, Ordering::Relaxed);
     }

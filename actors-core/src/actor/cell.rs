@@ -121,9 +121,27 @@ impl<M: Message> Cell<M> {
     /// Queues a message, or makes it a dead letter.
     #[inline]
     pub(super) fn tell(&self, message: M) {
-        if let Err((message, refusal)) = self.offer(message, Admission::Tell) {
-            self.refuse(message, refusal);
+        match self.mail.push(message, Admission::Tell) {
+            Push::Accepted(None) => {}
+            Push::Accepted(Some(idle)) => dispatch::schedule(Runnable::activation(idle)),
+            Push::Strained {
+                idle,
+                evicted,
+                deep,
+            } => self.accept_strained(idle, evicted, deep),
+            Push::Refused(message, refusal) => self.refuse(message, refusal),
         }
+    }
+
+    #[cold]
+    fn accept_strained(
+        &self,
+        idle: Option<Pin<Box<dyn Activation>>>,
+        evicted: Option<M>,
+        deep: Option<usize>,
+    ) {
+        self.after_push(evicted, deep);
+        schedule_all(idle.map(Runnable::activation));
     }
 
     /// What becomes of a message that was refused at a tell.

@@ -78,8 +78,8 @@ impl Seen {
     }
 
     /// Says whether anything is to be thought of before the next message.
-    pub(super) fn is_unusual(self) -> bool {
-        self.recalled || self.is_stopping()
+    pub(super) const fn is_unusual(self) -> bool {
+        self.recalled || self.is_draining()
     }
 
     fn exhausts(self, patience: Patience) -> bool {

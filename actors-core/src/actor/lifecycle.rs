@@ -44,6 +44,8 @@ pub(super) struct Life<A: Actor> {
     /// Entries taken and not begun; still mailbox.
     pub(super) burst: Taken<A::Msg>,
     pub(super) seen: Seen,
+    /// How many messages may still be handled in this turn.
+    pub(super) left: u32,
     pub(super) has_signals: bool,
     /// Whether anything that was seen or heard comes before the next message.
     pub(super) is_alert: bool,
@@ -84,6 +86,7 @@ impl<A: Actor> Life<A> {
             incarnation: 0,
             burst: Taken::new(),
             seen: Seen::default(),
+            left: 0,
             has_signals: false,
             is_alert: false,
             has_deadline: false,

@@ -22,6 +22,7 @@ mod lookup;
 pub(crate) mod recipient;
 pub(crate) mod reference;
 pub(crate) mod reply;
+mod serve;
 mod signals;
 mod slot;
 pub(crate) mod spawn;

@@ -70,11 +70,29 @@ impl<T: Send + 'static> ReplyTo<T> {
 
     /// Answers. When the asker is gone, the answer is dropped and counted as late.
     #[inline]
-    pub fn send(mut self, answer: T) {
+    pub fn send(self, answer: T) {
+        if self.was_asked() {
+            self.answer(answer);
+        } else {
+            unwanted(answer);
+        }
+    }
+
+    fn answer(mut self, answer: T) {
         match mem::replace(&mut self.0, Way::Nobody) {
-            Way::Nobody => unwanted(answer),
+            Way::Nobody => {}
             Way::Asker(slot) => slot.answer(Ok(answer)),
             Way::Recipient(recipient) => recipient.tell(answer),
+        }
+    }
+
+    /// Nobody will answer.
+    fn abandon(&mut self) {
+        if let Way::Asker(slot) = mem::replace(&mut self.0, Way::Nobody) {
+            match turn::adopt(slot) {
+                Ok(()) => {}
+                Err(slot) => slot.answer(Err(AskFailure::NoReply)),
+            }
         }
     }
 
@@ -88,6 +106,7 @@ impl<T: Send + 'static> ReplyTo<T> {
     }
 
     /// Says whether the message had a sender who wanted an answer, whether or not they still wait.
+    #[inline]
     pub(crate) const fn was_asked(&self) -> bool {
         !matches!(self.0, Way::Nobody)
     }
@@ -105,12 +124,10 @@ impl<T: Send + 'static> ReplyTo<T> {
 /// Whoever drops the way back leaves the asker without an answer; but in the unwinding of a handler, or when one is cut,
 /// the activation knows better what to say.
 impl<T: Send + 'static> Drop for ReplyTo<T> {
+    #[inline]
     fn drop(&mut self) {
-        if let Way::Asker(slot) = mem::replace(&mut self.0, Way::Nobody) {
-            match turn::adopt(slot) {
-                Ok(()) => {}
-                Err(slot) => slot.answer(Err(AskFailure::NoReply)),
-            }
+        if self.was_asked() {
+            self.abandon();
         }
     }
 }
@@ -153,6 +170,7 @@ pub enum Claim {
 }
 
 /// Drops an answer that nobody waits for. Whether its destructor harms the actor must not depend on who listens.
+#[inline]
 pub(crate) fn unwanted<T>(answer: T) {
     if mem::needs_drop::<T>() {
         panic::drop_quietly(answer);

@@ -18,7 +18,7 @@ use super::{Runnable, Shared, Workers, current, guarded};
 
 /// A poll ends after this many turns, because it is one turn for Tokio, and not after fewer: each end makes Tokio wake a
 /// thread that looks for what this one leaves, ...
-const TURNS_PER_POLL: usize = 256;
+const TURNS_PER_POLL: usize = 1024;
 /// ... or after this time.
 const POLL_TIME: Duration = Duration::from_micros(200);
 /// A turn ends after this time; its activation asks.

@@ -228,7 +228,7 @@ impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
 
 /// What everybody may call.
 impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M, P> {
         self.inner.lock().push(message, admission, &self.taken)
     }
@@ -493,7 +493,7 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 }
 
 impl<M, N: Notice, C, P> Inner<M, N, C, P> {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
@@ -524,7 +524,7 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         self.accept(message, evicted, taken)
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, message: M, evicted: Option<M>, taken: &AtomicU32) -> Push<M, P> {
         self.accepted += 1;
         self.queue.push(Entry::Message(message));

@@ -7,8 +7,12 @@ use std::mem;
 
 use super::{Entry, Notice};
 
-/// The most entries for which an emptied buffer is kept.
+/// The most entries for which an emptied buffer is kept while the activation is active.
 const KEPT: usize = 4096;
+/// The most bytes of a buffer that is kept when it is not, because bursts follow one another.
+const KEPT_IDLE: usize = 2048;
+/// The entries that a buffer has room for at first. From there on it grows fourfold, as long as it is small.
+const FEW: usize = 8;
 
 /// Entries in order, and a buffer for more.
 pub(crate) struct Burst<M, N>(Option<Box<VecDeque<Entry<M, N>>>>);
@@ -44,7 +48,29 @@ impl<M, N> Burst<M, N> {
 
     #[inline]
     fn push(&mut self, entry: Entry<M, N>) {
-        self.0.get_or_insert_default().push_back(entry);
+        let entries = self.0.get_or_insert_default();
+        if entries.len() == entries.capacity() {
+            Self::grow(entries);
+        }
+        entries.push_back(entry);
+    }
+
+    #[cold]
+    fn grow(entries: &mut VecDeque<Entry<M, N>>) {
+        let len = entries.len();
+        if len < KEPT {
+            entries.reserve_exact((len * 3).max(FEW));
+        }
+    }
+
+    /// Takes the buffer of an emptied burst, if this one has none and it is small.
+    fn keep(&mut self, emptied: &mut Self) {
+        let is_small = |entries: &VecDeque<Entry<M, N>>| {
+            entries.capacity() * size_of::<Entry<M, N>>() <= KEPT_IDLE
+        };
+        if self.0.is_none() {
+            self.0 = emptied.0.take_if(|entries| is_small(entries));
+        }
     }
 
     fn into_entries(self) -> VecDeque<Entry<M, N>> {
@@ -61,6 +87,8 @@ pub(super) struct Queue<M, N> {
     notices: u32,
     /// How many of those bring no message.
     silent: u32,
+    /// How many bursts were taken in a row, as far as it matters.
+    bursts: u8,
 }
 
 impl<M, N: Notice> Queue<M, N> {
@@ -71,6 +99,7 @@ impl<M, N: Notice> Queue<M, N> {
             len: 0,
             notices: 0,
             silent: 0,
+            bursts: 0,
         }
     }
 
@@ -146,12 +175,17 @@ impl<M, N: Notice> Queue<M, N> {
     /// among those.
     #[inline]
     pub(super) fn take_burst(&mut self, burst: &mut Burst<M, N>) -> Option<(Entry<M, N>, u32)> {
-        let first = self.first.take()?;
+        let Some(first) = self.first.take() else {
+            self.rest.keep(burst);
+            return None;
+        };
         self.uncount(&first);
         let messages = self.messages();
         if self.len == 0 {
+            self.bursts = 0;
             return Some((first, 0));
         }
+        self.bursts = self.bursts.saturating_add(1);
         self.forget_counts();
         mem::swap(&mut self.rest, burst);
         Some((first, messages))
@@ -186,10 +220,14 @@ impl<M, N: Notice> Queue<M, N> {
         }
     }
 
-    /// Takes the buffer out; only of an empty queue.
+    /// Takes the buffer out of an empty queue that becomes idle, unless one burst follows another.
     #[inline]
     pub(super) fn take_buffer(&mut self) -> Burst<M, N> {
-        mem::replace(&mut self.rest, Burst::new())
+        let mut buffer = mem::replace(&mut self.rest, Burst::new());
+        if self.bursts > 1 {
+            self.rest.keep(&mut buffer);
+        }
+        buffer
     }
 
     #[inline]

@@ -213,6 +213,7 @@ impl Core {
         &self.rare().references
     }
 
+    #[inline]
     pub(crate) fn handled(&self) -> u64 {
         self.handled.load(Ordering::Relaxed)
     }

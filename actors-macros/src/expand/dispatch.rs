@@ -60,6 +60,7 @@ fn receive(scope: &Scope<'_>) -> TokenStream {
         .has_type_parameters()
         .then(|| quote!(Self::Msg::__Parameters(_, never) => match never {},));
     quote! {
+        #[inline]
         fn receive<'a>(
             &'a mut #me,
             #msg: #ty,

@@ -89,7 +89,9 @@ pub(super) fn message(scope: &Scope<'_>) -> Vec<TokenStream> {
         &quote!(#core::Message),
         checks::assumed(scope).as_ref(),
         &quote! {
+            #[inline]
             fn variant(&self) -> &'static str { #names }
+            #[inline]
             fn way_back(&self) -> ::core::option::Option<&dyn #core::WayBack> { #ways }
         },
     )]

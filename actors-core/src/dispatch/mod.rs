@@ -22,7 +22,7 @@
 //! - A runnable is run once or dropped once. None is left behind by [`Workers::close`], and none when the runtime is
 //!   dropped under the workers: a worker that is dropped closes them all, then says so through `lost`.
 //! - Dropping runnables does not recurse, however long the chain of futures that schedule others as they are dropped.
-//! - Tokio keeps its share: a poll ends after 1024 turns or 200 µs, and every millisecond a worker yields to the I/O and
+//! - Tokio keeps its share: a poll ends after 200 µs, and every millisecond a worker yields to the I/O and
 //!   timer drivers. No turn starts once the poll has used up its cooperative budget, or a Tokio resource would tell an
 //!   actor `Pending` although it is ready.
 //! - Outsiders keep theirs: the first turn of each poll and every 31st look at the injector first.

@@ -16,10 +16,8 @@ use tokio::task::coop;
 use super::idle::Sleep;
 use super::{Runnable, Shared, Workers, current, guarded};
 
-/// A poll ends after this many turns, because it is one turn for Tokio, and not after fewer: each end makes Tokio wake a
-/// thread that looks for what this one leaves, ...
-const TURNS_PER_POLL: usize = 1024;
-/// ... or after this time.
+/// A poll ends after this time, however many turns it had: each end makes Tokio wake a thread that looks for what this one
+/// leaves.
 const POLL_TIME: Duration = Duration::from_micros(200);
 /// A turn ends after this time; its activation asks.
 const TURN_TIME: Duration = Duration::from_micros(100);
@@ -73,11 +71,11 @@ impl Worker {
     /// Gives runnables their turns until there is a reason to stop.
     fn take_turns(&mut self) -> End {
         let _lent = current::lend(&mut self.desk);
-        for turn in 0..TURNS_PER_POLL {
+        for turn in 0.. {
             match current::at_desk(|desk| desk.next(turn)) {
                 Some(Ok(runnable)) => guarded("a task", || runnable.run()),
                 Some(Err(end)) => return end,
-                None => return End::More,
+                None => break,
             }
         }
         End::More

@@ -19,7 +19,8 @@ use crate::system::member::Member;
 use crate::system::orders::{EndKind, Ending};
 
 use super::Actor;
-use super::lifecycle::Life;
+use super::lifecycle::{Exit, Judged, Life};
+use super::serve::Due;
 
 pin_project! {
     /// A life, and whose it is.
@@ -34,13 +35,29 @@ pin_project! {
 /// the same.
 pub(super) fn activate<A: Actor>(mut life: Life<A>) -> Pin<Box<dyn Activation>> {
     let me = Arc::clone(&life.cell) as Arc<dyn Identity>;
-    // One block, no function that takes the life, and one place for the incarnation that is never taken apart while it is
-    // served: the state of an idle actor would hold what was moved twice.
+    // What is alive across an await is part of every idle actor. So this is one block, with one place for the incarnation, and
+    // what goes on between two awaits is in functions: `Life::step` handles the messages.
     let life = async move {
         loop {
             let mut place = Box::pin(life.start()).await;
-            let Some(born) = &mut place else { break };
-            let exit = life.serve(born).await;
+            life.begin_serving();
+            let exit = loop {
+                let Some(born) = &mut place else {
+                    break Exit::Stop;
+                };
+                let Some(wait) = life.step(born) else {
+                    continue;
+                };
+                match wait.await {
+                    None => {}
+                    Some(Due::Exit(exit)) => break exit,
+                    Some(Due::Failure(failure)) => {
+                        if let Judged::Exit(exit) = Box::pin(life.judge(failure)).await {
+                            break exit;
+                        }
+                    }
+                }
+            };
             let Some(born) = place.take() else { break };
             if !Box::pin(life.wind_down(born, exit)).await {
                 break;

@@ -151,6 +151,16 @@ pub(super) struct Drive<'a, 'f, A: Actor, T> {
 }
 
 impl<A: Actor, T> Drive<'_, '_, A, T> {
+    /// Whom it belongs to.
+    pub(super) const fn life(&self) -> &Life<A> {
+        self.life
+    }
+
+    /// The message that it handles, if it is a handler.
+    pub(super) const fn variant(&self) -> Option<&'static str> {
+        self.work.variant
+    }
+
     fn poll_once(&mut self) -> Poll<Driven<T>> {
         if !mem::take(&mut self.is_new) {
             self.life.cell.mail.forget_wakes();

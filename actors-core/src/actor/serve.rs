@@ -8,7 +8,7 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::time::Instant;
 
@@ -19,15 +19,14 @@ use crate::event::LifecycleEvent;
 use crate::mailbox::{Entry, Pause, Take};
 use crate::panic::{self, PanicText};
 use crate::supervision::{Failure, FailureOrigin};
+use crate::system::ActorState;
 use crate::system::clock::Clock;
 use crate::system::counters::add;
 use crate::system::pace::Kind;
-use crate::system::{ActorState, Terminated};
 
 use super::activation::answer_orphans;
 use super::cell::{Notice, UNNAMED};
-use super::context::ActorContext;
-use super::drive::{Driven, Patience, Work};
+use super::drive::{Drive, Driven, Patience, Work};
 use super::flow::{self, Flow};
 use super::lifecycle::{Born, Exit, Judged, Life};
 use super::reply::Claim;
@@ -44,112 +43,78 @@ const fn origin(variant: Option<&'static str>) -> FailureOrigin {
     }
 }
 
-/// What one step of a turn came to.
+/// What one entry came to.
 enum Step<'a> {
-    /// There may be more to do.
+    /// It has been dealt with.
     Done,
-    /// All is handled for now.
-    Idle,
-    /// Others come first.
-    TurnOver,
-    /// Somebody has said something.
-    Signal,
     /// The actor failed.
     Failed(Failure),
     /// The handler, or the hook when it was no message, goes on as a future.
     Later(Box<Work<'a, Flow<'static>>>),
+}
+
+/// What the life of an actor has to see to, beyond the next message.
+pub(super) enum Due {
+    /// The actor failed.
+    Failure(Failure),
     /// The incarnation ends.
     Exit(Exit),
 }
 
-/// What a notice is for.
-enum Heeded<M> {
-    /// To be handled as any other message.
-    Message(M),
-    /// For the hook.
-    Terminated(Terminated),
-    /// Nothing any more.
-    Done,
+/// What the activation waits for between two steps. It is part of every idle actor, and so it is small.
+pub(super) enum Wait<'a, A: Actor> {
+    /// It waits for its next turn.
+    Pause {
+        life: &'a mut Life<A>,
+        has_paused: bool,
+    },
+    Handler(Drive<'a, 'a, A, Flow<'static>>),
+    /// What somebody has said is seen to.
+    Signal(Pin<Box<dyn Future<Output = Judged> + Send + 'a>>),
+    /// Nothing: it goes on at once.
+    Ready(Option<Box<Due>>),
 }
 
 impl<A: Actor> Life<A> {
-    /// Handles messages until something ends the incarnation.
-    pub(super) async fn serve(&mut self, born: &mut Born<A>) -> Exit {
+    /// A new incarnation begins its first turn.
+    pub(super) fn begin_serving(&mut self) {
         self.left = self.throughput();
-        loop {
-            // Whatever goes on between two awaits is in a function of its own: here each value would be part of the idle
-            // actor.
-            let failure = match self.step(born) {
-                Step::Done => continue,
-                Step::Idle => {
-                    self.rest().await;
-                    self.after_rest();
-                    continue;
-                }
-                Step::TurnOver => {
-                    self.left = self.throughput();
-                    self.pause(Pause::Turn).await;
-                    continue;
-                }
-                Step::Exit(exit) => return exit,
-                Step::Signal => None,
-                Step::Failed(failure) => Some(failure),
-                Step::Later(work) => match self.finish(work).await {
-                    None => continue,
-                    failed => failed,
-                },
-            };
-            let judged = match failure {
-                None => Box::pin(self.hear_signal(born)).await,
-                Some(failure) => Box::pin(self.judge(failure)).await,
-            };
-            if let Judged::Exit(exit) = judged {
-                return exit;
-            }
-        }
     }
 
-    /// Does what comes next, as far as it needs no wait.
-    fn step<'a>(&mut self, born: &'a mut Born<A>) -> Step<'a> {
+    /// Does what comes next; gives what is to be waited for before the next step.
+    pub(super) fn step<'a>(&'a mut self, born: &'a mut Born<A>) -> Option<Wait<'a, A>> {
         if self.wants_a_look()
             && let Some(exit) = self.look_around()
         {
-            return Step::Exit(exit);
+            return Some(Wait::ready(Due::Exit(exit)));
         }
         if self.is_over() {
-            return Step::TurnOver;
+            self.left = self.throughput();
+            return Some(self.pause(Pause::Turn));
         }
         self.left -= 1;
         if self.has_signals {
-            return Step::Signal;
+            return Some(Wait::Signal(Box::pin(self.hear_signal(born))));
         }
         let (entry, is_last) = match self.cell.mail.take(&mut self.burst) {
             Take::Entry(entry) => (entry, false),
             Take::Last(entry) => (entry, true),
-            Take::Attention => return Step::Done,
-            Take::Nothing if self.seen.is_draining() => return Step::Exit(self.end_drain()),
-            Take::Nothing => return Step::Idle,
+            Take::Attention => return None,
+            Take::Nothing if self.seen.is_draining() => {
+                return Some(Wait::ready(Due::Exit(self.end_drain())));
+            }
+            Take::Nothing => return Some(self.rest()),
         };
-        let message = match entry {
-            Entry::Message(message) => message,
-            Entry::Notice(notice) => match self.heed(*notice, &mut born.ctx) {
-                Heeded::Message(message) => message,
-                Heeded::Done => return Step::Done,
-                Heeded::Terminated(end) => return self.begin_terminated(end, born),
-            },
+        let step = match entry {
+            Entry::Message(message) => self.begin(message, born),
+            Entry::Notice(notice) => self.heed(*notice, born),
         };
-        let step = self.begin(message, born);
-        if is_last && matches!(step, Step::Done) && !self.is_alert {
-            return Step::Idle;
+        match step {
+            Step::Done if !is_last || self.is_alert => None,
+            Step::Done => Some(self.rest()),
+            Step::Failed(failure) => Some(Wait::ready(Due::Failure(failure))),
+            Step::Later(work) => Some(Wait::Handler(self.drive(work, Patience::UntilCut))),
         }
-        step
-    }
-
-    /// Drives what is left of a handler. Gives the failure, if it had one.
-    async fn finish(&mut self, work: Box<Work<'_, Flow<'static>>>) -> Option<Failure> {
-        let variant = work.variant;
-        let flow = self.drive(work, Patience::UntilCut).await;
-        self.account(variant, flow)
     }
 
     /// Says whether something other than messages comes first.
@@ -178,24 +143,27 @@ impl<A: Actor> Life<A> {
 
     /// Waits for what comes next. An idle actor is small.
     #[inline]
-    fn rest(&mut self) -> Paused {
+    fn rest(&mut self) -> Wait<'_, A> {
         self.burst.shrink();
         self.pause(Pause::Idle)
     }
 
-    /// A turn begins; but what has come in the last moment is no turn of its own.
+    /// Gives up the thread.
     #[inline]
-    fn after_rest(&mut self) {
-        if self.cell.mail.was_parked() {
-            self.left = self.throughput();
+    fn pause(&mut self, pause: Pause) -> Wait<'_, A> {
+        self.cell.mail.will_pause(pause);
+        Wait::Pause {
+            life: self,
+            has_paused: false,
         }
     }
 
-    /// Gives up the thread.
+    /// A turn begins; but what has come in the last moment is no turn of its own.
     #[inline]
-    fn pause(&self, pause: Pause) -> Paused {
-        self.cell.mail.will_pause(pause);
-        Paused { has_paused: false }
+    fn after_pause(&mut self) {
+        if self.cell.mail.was_parked() {
+            self.left = self.throughput();
+        }
     }
 
     /// All is handled that was accepted; from here on a drain is a stop.
@@ -214,35 +182,32 @@ impl<A: Actor> Life<A> {
         self.cell.core.options.throughput
     }
 
-    /// Finds out what a notice is for.
-    fn heed(&self, notice: Notice<A::Msg>, ctx: &mut ActorContext<A>) -> Heeded<A::Msg> {
+    /// Handles an entry that is no plain message.
+    fn heed<'a>(&mut self, notice: Notice<A::Msg>, born: &'a mut Born<A>) -> Step<'a> {
         match notice {
             Notice::Stamped {
                 incarnation,
                 message,
-            } if incarnation == ctx.incarnation() => Heeded::Message(message),
+            } if incarnation == born.ctx.incarnation() => self.begin(message, born),
             Notice::Stamped { message, .. } => {
                 self.skip(message);
-                Heeded::Done
+                Step::Done
             }
-            Notice::Terminated { stamp, end } if ctx.expects(stamp, end.id) => {
-                Heeded::Terminated(end)
+            Notice::Terminated { stamp, end } => {
+                let Born { state, ctx } = born;
+                if !ctx.expects(stamp, end.id) {
+                    return Step::Done;
+                }
+                self.set_deadline(None);
+                self.set_handler(None);
+                let flow = panic::catch(|| state.on_terminated(ctx, end));
+                self.go_on(None, flow, None)
             }
-            Notice::Terminated { .. } => Heeded::Done,
         }
     }
 
-    /// Calls the hook for the end of a watched actor.
-    fn begin_terminated<'a>(&mut self, end: Terminated, born: &'a mut Born<A>) -> Step<'a> {
-        self.set_deadline(None);
-        self.set_handler(None);
-        let Born { state, ctx } = born;
-        let flow = panic::catch(|| state.on_terminated(ctx, end));
-        self.go_on(None, flow, None)
-    }
-
     /// Calls the handler, unless there is no need to.
-    #[inline(always)]
+    #[inline]
     fn begin<'a>(&mut self, message: A::Msg, Born { state, ctx }: &'a mut Born<A>) -> Step<'a> {
         // What a message says of itself may be user code.
         let (way_back, variant) = match panic::catch(|| (message.way_back(), message.variant())) {
@@ -399,20 +364,39 @@ impl<A: Actor> Life<A> {
     }
 }
 
-/// A future that is pending once.
-struct Paused {
-    has_paused: bool,
+impl<A: Actor> Wait<'_, A> {
+    #[cold]
+    fn ready(due: Due) -> Self {
+        Self::Ready(Some(Box::new(due)))
+    }
 }
 
-impl Future for Paused {
-    type Output = ();
+/// Nothing in it is pinned that is not in a box.
+impl<A: Actor> Unpin for Wait<'_, A> {}
+
+impl<A: Actor> Future for Wait<'_, A> {
+    type Output = Option<Due>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if mem::replace(&mut self.has_paused, true) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Due>> {
+        match &mut *self {
+            Self::Pause { life, has_paused } => {
+                if !mem::replace(has_paused, true) {
+                    return Poll::Pending;
+                }
+                life.after_pause();
+                Poll::Ready(None)
+            }
+            Self::Handler(drive) => {
+                let flow = ready!(Pin::new(&mut *drive).poll(cx));
+                let failure = drive.life().account(drive.variant(), flow);
+                Poll::Ready(failure.map(Due::Failure))
+            }
+            Self::Signal(heard) => Poll::Ready(match ready!(heard.as_mut().poll(cx)) {
+                Judged::Resume => None,
+                Judged::Exit(exit) => Some(Due::Exit(exit)),
+            }),
+            Self::Ready(due) => Poll::Ready(due.take().map(|due| *due)),
         }
     }
 }

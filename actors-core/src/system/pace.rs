@@ -26,6 +26,7 @@ impl Pace {
     }
 
     /// Says whether a handler was quick when it was last measured; if not, the next one that runs is to be measured.
+    #[inline]
     pub(crate) fn is_quick(&self, kind: Kind) -> bool {
         let bits = self.0.load(Ordering::Relaxed);
         let is_quick = bits & kind.0 != 0;
@@ -52,6 +53,7 @@ impl Pace {
     }
 
     /// A run begins that its runner will report if it is slow.
+    #[inline]
     pub(crate) fn begin(&self) {
         if self.0.load(Ordering::Relaxed) & REPORTED != 0 {
             self.0.fetch_and(!REPORTED, Ordering::Relaxed);
@@ -64,6 +66,9 @@ impl Pace {
     }
 }
 
+/// There are as many bits for them.
+const KINDS: u64 = 62;
+
 /// Which handler a message is for, as far as its pace goes: the variant of an enum, of which those 62 apart count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(u64);
@@ -74,7 +79,15 @@ impl Kind {
     pub(crate) fn of<M>(message: &M) -> Self {
         let mut number = Number(0);
         mem::discriminant(message).hash(&mut number);
-        Self(4 << (number.0 % 62))
+        let number = number.0;
+        // Few enums are so large, and a division is slow.
+        Self(
+            4 << if number < KINDS {
+                number
+            } else {
+                number % KINDS
+            },
+        )
     }
 }
 

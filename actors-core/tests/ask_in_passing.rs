@@ -14,10 +14,24 @@ use tokio::sync::oneshot;
 use tokio::task::coop;
 
 #[derive(Default)]
-struct Clerk;
+struct Clerk {
+    served: Arc<AtomicU64>,
+}
+
+impl Clerk {
+    fn counting(served: Arc<AtomicU64>) -> Self {
+        Self { served }
+    }
+}
 
 #[actor]
 impl Clerk {
+    /// Counts itself, where others can see it.
+    #[handler]
+    fn count(&mut self) {
+        self.served.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Says which thread it runs on.
     #[handler]
     fn thread(&mut self) -> ThreadId {
@@ -229,6 +243,53 @@ fn an_asker_that_has_used_up_its_share_waits_for_its_answer() {
                 .await
                 .expect("it lives");
                 assert!(waited.load(Ordering::SeqCst));
+            })
+            .await
+            .unwrap();
+        });
+    });
+}
+
+/// Polls asks, one after another and each once, until one is not ready. Says whether that one took the last of the share of
+/// this task, and still had its handler run on the way.
+async fn the_last_ask_of_a_share_is_served(clerk: &ClerkRef, served: &AtomicU64) -> bool {
+    tokio::task::yield_now().await;
+    let mut waiting = None;
+    let before = served.load(Ordering::SeqCst);
+    let mut polled = 0;
+    std::future::poll_fn(|cx| {
+        while waiting.is_none() {
+            let mut ask = Box::pin(clerk.count().ask());
+            polled += 1;
+            if ask.as_mut().poll(cx).is_pending() {
+                waiting = Some(ask);
+            }
+        }
+        std::task::Poll::Ready(())
+    })
+    .await;
+    let is_served = served.load(Ordering::SeqCst) == before + polled;
+    let is_last = !coop::has_budget_remaining();
+    waiting
+        .expect("one waits")
+        .await
+        .expect("it is woken and has its answer");
+    is_last && is_served
+}
+
+#[test]
+fn the_ask_that_takes_the_last_of_the_share_wakes_no_worker_and_waits_for_the_other_tasks() {
+    bounded(|| {
+        // On one thread nobody else can have run the handler in the same poll.
+        runtime(1).block_on(async {
+            let system = system();
+            let served = Arc::new(AtomicU64::new(0));
+            let clerk = system
+                .spawn_with("clerk", Arc::clone(&served), Clerk::counting)
+                .unwrap();
+            beside(async move {
+                // Not at the first try, if the actor is not yet known or was once held up by the machine.
+                while !the_last_ask_of_a_share_is_served(&clerk, &served).await {}
             })
             .await
             .unwrap();

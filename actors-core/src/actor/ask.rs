@@ -53,10 +53,12 @@ enum Stage<M> {
     Unsent(M),
     /// It waits for room; the clock runs.
     Waiting(M),
+    /// It is sent, or has ended before that.
     Sent,
-    /// It has failed.
-    Done,
 }
+
+/// What a poll of it gives.
+type Answer<K> = Poll<Result<<K as ReplyKind>::Ok, AskError<<K as ReplyKind>::Err>>>;
 
 /// Nothing in it is pinned: it holds the message by value, and pins none of its parts.
 impl<A: Actor, K: ReplyKind> Unpin for Ask<A, K> {}
@@ -113,76 +115,128 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         handle.block_on(self)
     }
 
-    /// Finds out by when the answer must be there, and whether it could ever come. The clock starts here.
-    fn prepare(&mut self) -> Result<Instant, AskError<K::Err>> {
-        let core = self.to.core();
-        let timeout = self.timeout.unwrap_or(core.system.settings.ask_timeout);
-        let now = core.system.clock.now();
-        let deadline = earlier(now.checked_add(timeout), turn::deadline());
-        if deadline.is_some_and(|deadline| deadline <= now) {
+    /// Sends the message, and takes the answer if that is enough. The clock starts here.
+    #[inline]
+    fn begin(&mut self, message: A::Msg, cx: &mut Context<'_>) -> Answer<K> {
+        let now = self.to.core().system.clock.now();
+        if let Err(error) = self.prepare(now) {
+            self.to.cell().discard(message);
+            return Poll::Ready(Err(error));
+        }
+        if self.wait_for_room {
+            return self.send_into_room(message, Some(now), cx);
+        }
+        self.send_and_look(message, Admission::Tell, Some(now), cx)
+    }
+
+    /// Finds out by when the answer must be there, and whether it could ever come.
+    #[inline]
+    fn prepare(&mut self, now: Instant) -> Result<(), AskError<K::Err>> {
+        let timeout = self.timeout.unwrap_or_else(|| self.default_timeout());
+        self.deadline = now.checked_add(timeout);
+        let in_turn = turn::is_running();
+        if in_turn {
+            self.deadline = earlier(self.deadline, turn::deadline());
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
             return Err(AskError::Timeout {
                 phase: Phase::Queued,
             });
         }
-        let asking = core.system.running_actor();
-        if let Some(asking) = &asking {
-            if asking.id() == core.id {
-                return Err(AskError::Cycle(CyclePath::new(vec![core.path()])));
-            }
-            if core.system.settings.detect_cycles {
-                let key = core
-                    .system
-                    .waits
-                    .add((asking.id(), asking.path()), core.id)
-                    .map_err(AskError::Cycle)?;
-                self.edge = Some(Box::new(Edge {
-                    system: Arc::clone(&core.system),
-                    from: asking.id(),
-                    key,
-                }));
-            }
-        }
+        let asking = if in_turn { self.ask_in_turn()? } else { None };
         if let Some(slot) = &self.slot {
-            slot.prepare(deadline, asking.map(|asking| asking.id()));
+            slot.prepare(self.deadline, asking);
         }
-        self.deadline = deadline;
-        Ok(now)
+        Ok(())
     }
 
-    /// Sends the message, if there is room or none is waited for. At the first try `now` is the time.
-    fn send(
+    fn default_timeout(&self) -> Duration {
+        self.to.core().system.settings.ask_timeout
+    }
+
+    /// Finds out whether an answer could ever come to the actor whose turn it is. Gives that actor, if it is of the same system.
+    fn ask_in_turn(&mut self) -> Result<Option<ActorId>, AskError<K::Err>> {
+        let core = self.to.core();
+        let Some(asking) = core.system.running_actor() else {
+            return Ok(None);
+        };
+        let from = asking.id();
+        if from == core.id {
+            return Err(AskError::Cycle(CyclePath::new(vec![core.path()])));
+        }
+        if core.system.settings.detect_cycles {
+            let key = core.system.waits.add((from, asking.path()), core.id);
+            self.edge = Some(Box::new(Edge {
+                system: Arc::clone(&core.system),
+                from,
+                key: key.map_err(AskError::Cycle)?,
+            }));
+        }
+        Ok(Some(from))
+    }
+
+    /// Sends the message if there is room, and waits for room otherwise.
+    fn send_into_room(
         &mut self,
         message: A::Msg,
         now: Option<Instant>,
         cx: &mut Context<'_>,
-    ) -> Result<(), AskError<K::Err>> {
+    ) -> Answer<K> {
         let cell = self.to.cell();
-        if self.wait_for_room {
-            match cell.poll_room(&mut self.ticket, cx.waker()) {
-                Wait::Pending => {
-                    self.stage = Stage::Waiting(message);
-                    return Ok(());
-                }
-                Wait::Closed => {
-                    cell.discard(message);
-                    return Err(AskError::Stopped {
-                        phase: Phase::Queued,
-                    });
-                }
-                Wait::Granted => {}
+        match cell.poll_room(&mut self.ticket, cx.waker()) {
+            Wait::Pending => {
+                self.stage = Stage::Waiting(message);
+                return self.watch_deadline(cx.waker());
             }
+            Wait::Closed => {
+                cell.discard(message);
+                return Poll::Ready(Err(AskError::Stopped {
+                    phase: Phase::Queued,
+                }));
+            }
+            Wait::Granted => {}
         }
-        let admission = match self.ticket.take() {
-            Some(ticket) => Admission::Granted(ticket),
-            None if self.wait_for_room => Admission::Try,
-            None => Admission::Tell,
-        };
+        let admission = self
+            .ticket
+            .take()
+            .map_or(Admission::Try, Admission::Granted);
+        self.send_and_look(message, admission, now, cx)
+    }
+
+    #[inline]
+    fn send_and_look(
+        &mut self,
+        message: A::Msg,
+        admission: Admission,
+        now: Option<Instant>,
+        cx: &mut Context<'_>,
+    ) -> Answer<K> {
+        let gives_way = self.send(message, admission, now, cx)?;
+        if gives_way && self.slot.as_ref().is_some_and(|slot| slot.is_answered()) {
+            return Poll::Pending;
+        }
+        self.look(cx.waker())
+    }
+
+    /// Sends the message. At the first try `now` is the time. Says whether the asker must let others run now, for which it will
+    /// be woken.
+    fn send(
+        &self,
+        message: A::Msg,
+        admission: Admission,
+        now: Option<Instant>,
+        cx: &mut Context<'_>,
+    ) -> Result<bool, AskError<K::Err>> {
+        let cell = self.to.cell();
         let quick = now.and_then(|now| Some((InPassing::of(cell, &message)?, now)));
-        match cell.offer_quietly(message, admission) {
-            Ok(None) => {}
+        let gives_way = match cell.offer_quietly(message, admission) {
+            Ok(None) => false,
             Ok(Some(idle)) => match quick {
                 Some((quick, now)) => quick.run(&cell.core, idle, now, cx),
-                None => dispatch::schedule(idle),
+                None => {
+                    dispatch::schedule(idle);
+                    false
+                }
             },
             Err((message, refusal)) => {
                 cell.discard(message);
@@ -193,10 +247,11 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
                     },
                 });
             }
+        };
+        if turn::is_running() {
+            self.check_decision()?;
         }
-        self.check_decision()?;
-        self.stage = Stage::Sent;
-        Ok(())
+        Ok(gives_way)
     }
 
     /// An actor that waits for the decision of its parent cannot answer that parent, in whatever build: its own ask would
@@ -235,48 +290,16 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
         }
     }
 
-    /// Waits for room no longer, if it did.
-    fn leave_line(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.to.cell().leave_room(ticket);
+    /// Takes the answer, or waits for it.
+    #[inline]
+    fn look(&mut self, waker: &Waker) -> Answer<K> {
+        match Slot::poll(&mut self.slot, waker) {
+            Poll::Ready(answer) => Poll::Ready(Self::settle(answer)),
+            Poll::Pending => self.watch_deadline(waker),
         }
     }
 
-    /// Is woken at its deadline no longer, if it was to be.
-    fn cancel_alarm(&mut self) {
-        if self.alarm.is_set()
-            && let Some(deadline) = self.deadline
-        {
-            let deadlines = &self.to.core().system.deadlines;
-            self.alarm.cancel(deadlines, deadline);
-        }
-    }
-
-    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<K::Ok, AskError<K::Err>>> {
-        match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Done => unreachable!("{ANSWERED}"),
-            Stage::Sent => self.stage = Stage::Sent,
-            Stage::Unsent(message) => {
-                let now = match self.prepare() {
-                    Ok(now) => now,
-                    Err(error) => {
-                        self.to.cell().discard(message);
-                        return Poll::Ready(Err(error));
-                    }
-                };
-                self.send(message, Some(now), cx)?;
-            }
-            Stage::Waiting(message) => self.send(message, None, cx)?,
-        }
-        if matches!(self.stage, Stage::Sent)
-            && let Poll::Ready(answer) = Slot::poll(&mut self.slot, cx.waker())
-        {
-            return Poll::Ready(Self::settle(answer));
-        }
-        self.watch_deadline(cx.waker())
-    }
-
-    fn watch_deadline(&mut self, waker: &Waker) -> Poll<Result<K::Ok, AskError<K::Err>>> {
+    fn watch_deadline(&mut self, waker: &Waker) -> Answer<K> {
         let Some(deadline) = self.deadline else {
             return Poll::Pending;
         };
@@ -296,46 +319,75 @@ impl<A: Actor, K: ReplyKind> Ask<A, K> {
     }
 }
 
-const ANSWERED: &str = "an ask was polled after it had answered";
-
 const BLOCKING: &str = "`blocking()` was called in async code, where it would hold the thread that is to bring the answer: \
                         await the ask instead, or move the call into `tokio::task::spawn_blocking`";
 
 impl<A: Actor, K: ReplyKind> Future for Ask<A, K> {
     type Output = Result<K::Ok, AskError<K::Err>>;
 
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = self.advance(cx);
-        if result.is_ready() {
-            self.finish();
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let answer = match mem::replace(&mut this.stage, Stage::Sent) {
+            Stage::Unsent(message) => this.begin(message, cx),
+            Stage::Waiting(message) => this.send_into_room(message, None, cx),
+            Stage::Sent => this.look(cx.waker()),
+        };
+        if answer.is_ready() {
+            this.end();
         }
-        result
+        answer
     }
 }
 
 impl<A: Actor, K: ReplyKind> Ask<A, K> {
-    /// It has ended: it holds up nobody from here on, however long it is kept.
-    fn finish(&mut self) {
-        if matches!(self.stage, Stage::Waiting(_))
-            && let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Done)
-        {
+    /// Holds up nobody from here on, however long it is kept.
+    #[inline]
+    fn end(&mut self) {
+        if self.wait_for_room {
+            self.leave_line();
+        }
+        if self.edge.is_some() {
+            self.edge = None;
+        }
+        if self.alarm.is_set() {
+            self.cancel_alarm();
+        }
+        // Who has the answer has left already.
+        if self.slot.is_some() {
+            self.leave();
+        }
+    }
+
+    /// Waits for room no longer.
+    fn leave_line(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.to.cell().leave_room(ticket);
+        }
+        if let Stage::Waiting(message) = mem::replace(&mut self.stage, Stage::Sent) {
             self.to.cell().discard(message);
         }
-        self.edge = None;
-        self.cancel_alarm();
-        self.leave_line();
+    }
+
+    /// Is woken at its deadline no longer.
+    fn cancel_alarm(&mut self) {
+        if let Some(deadline) = self.deadline {
+            let deadlines = &self.to.core().system.deadlines;
+            self.alarm.cancel(deadlines, deadline);
+        }
+    }
+
+    /// Wants no answer any more.
+    fn leave(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            let _ = slot.leave(&self.to.core().system);
+        }
     }
 }
 
 impl<A: Actor, K: ReplyKind> Drop for Ask<A, K> {
+    #[inline]
     fn drop(&mut self) {
-        self.leave_line();
-        self.cancel_alarm();
-        // Who has the answer has left already.
-        if let Some(slot) = self.slot.take() {
-            let _ = slot.leave(&self.to.core().system);
-        }
+        self.end();
     }
 }
 
@@ -345,7 +397,7 @@ impl<A: Actor, K: ReplyKind> fmt::Debug for Ask<A, K> {
             Stage::Unsent(message) => message.variant(),
             Stage::Waiting(_) => "waiting for room",
             Stage::Sent if self.slot.is_some() => "sent",
-            Stage::Sent | Stage::Done => "done",
+            Stage::Sent => "done",
         };
         write!(f, "Ask to {} ({stage})", self.to.actor_path())
     }

@@ -103,6 +103,11 @@ where
 /// A factory without its type.
 pub(super) trait Source<A>: Send + Sync {
     fn make(&self) -> Made<A>;
+
+    /// Says whether it will never make another, so that [`spent`] does as well.
+    fn is_spent(&self) -> bool {
+        false
+    }
 }
 
 struct Repeatable<F, M>(F, std::marker::PhantomData<fn() -> M>);
@@ -126,8 +131,27 @@ struct Once<A>(Mutex<Option<A>>);
 impl<A: Send> Source<A> for Once<A> {
     fn make(&self) -> Made<A> {
         let state = self.0.lock().take();
-        Made::Now(state.ok_or_else(|| Failure::from("the state was given once, and is used up")))
+        state.map_or_else(|| Spent.make(), |state| Made::Now(Ok(state)))
     }
+
+    fn is_spent(&self) -> bool {
+        self.0.lock().is_none()
+    }
+}
+
+/// What is left of a state that was given: it takes no memory.
+struct Spent;
+
+impl<A> Source<A> for Spent {
+    fn make(&self) -> Made<A> {
+        Made::Now(Err(Failure::from(
+            "the state was given once, and is used up",
+        )))
+    }
+}
+
+pub(super) fn spent<A>() -> Box<dyn Source<A>> {
+    Box::new(Spent)
 }
 
 pub(super) fn once<A: Send + 'static>(state: A) -> Box<dyn Source<A>> {
@@ -144,4 +168,19 @@ where
 {
     let args = Arc::new(args);
     move || make(P::clone(&args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_was_given_leaves_nothing_behind_when_it_is_taken() {
+        let source = once(1);
+        assert!(!source.is_spent());
+        assert!(matches!(source.make(), Made::Now(Ok(1))));
+        assert!(source.is_spent());
+        assert!(matches!(source.make(), Made::Now(Err(_))));
+        assert_eq!(size_of_val(&*spent::<u64>()), 0);
+    }
 }

@@ -2,11 +2,12 @@
 //!
 //! It must cost nobody anything. So it is done only for a handler that was quick when it was last measured, of an actor that had
 //! nothing else to do, on a thread of the very runtime; never in a turn, where a worker has a queue for it; and never in an asker
-//! that has used up its share. What turns out to be slow is dispatched from then on.
+//! that has used up its share: the ask that takes the last of it waits for the other tasks although it has its answer. What turns
+//! out to be slow is dispatched from then on.
 
 use std::future::Future;
 use std::pin::pin;
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -40,15 +41,22 @@ impl InPassing {
     }
 
     /// Gives the actor, which was idle, its turn: here, if this is the place for it. `began` is the time now, as far as it
-    /// matters.
-    pub(super) fn run(self, core: &Core, idle: Runnable, began: Instant, cx: &mut Context<'_>) {
+    /// matters. Says whether the asker must let others run now; then it is woken at once.
+    pub(super) fn run(
+        self,
+        core: &Core,
+        idle: Runnable,
+        began: Instant,
+        cx: &mut Context<'_>,
+    ) -> bool {
         // Only now, because it costs more than the push, and an actor that is busy needs nobody to run it.
         if !is_here(core) {
-            return dispatch::schedule(idle);
+            dispatch::schedule(idle);
+            return false;
         }
         // It is work of the asker's task: a row of asks lets other tasks run. A few are as much work as one step of Tokio's.
         if core.handled().is_multiple_of(ASKS_PER_STEP) {
-            let _ = pin!(coop::consume_budget()).poll(cx);
+            let _ = consume_budget(cx);
         }
         core.pace.begin();
         dispatch::run_here(idle);
@@ -56,6 +64,8 @@ impl InPassing {
         if ended > began + QUICK {
             self.was_slow(core, ended.saturating_duration_since(began));
         }
+        // The next ask would wake a worker, and both would change threads for it.
+        !coop::has_budget_remaining() && consume_budget(cx).is_pending()
     }
 
     /// It was not: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
@@ -74,6 +84,11 @@ impl InPassing {
             });
         }
     }
+}
+
+/// Takes one step of the share of the asker's task. Without one it is pending, and the task is woken after the others.
+fn consume_budget(cx: &mut Context<'_>) -> Poll<()> {
+    pin!(coop::consume_budget()).poll(cx)
 }
 
 /// Says whether this is a task of the runtime that the actors run on, with some of its share left.

@@ -298,6 +298,7 @@ impl<A: Actor> Clone for ActorRef<A> {
 }
 
 impl<A: Actor> Drop for ActorRef<A> {
+    #[inline]
     fn drop(&mut self) {
         let core = self.core();
         if !core.options.counted {

@@ -1,7 +1,7 @@
 //! The way back: [`ReplyTo`], which a message carries to the slot that it shares with the asker.
 
 use std::fmt;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -71,16 +71,10 @@ impl<T: Send + 'static> ReplyTo<T> {
     /// Answers. When the asker is gone, the answer is dropped and counted as late.
     #[inline]
     pub fn send(self, answer: T) {
-        if self.was_asked() {
-            self.answer(answer);
-        } else {
-            unwanted(answer);
-        }
-    }
-
-    fn answer(mut self, answer: T) {
-        match mem::replace(&mut self.0, Way::Nobody) {
-            Way::Nobody => {}
+        // The way is used up, so there is nothing left to drop.
+        let mut this = ManuallyDrop::new(self);
+        match mem::replace(&mut this.0, Way::Nobody) {
+            Way::Nobody => unwanted(answer),
             Way::Asker(slot) => slot.answer(Ok(answer)),
             Way::Recipient(recipient) => recipient.tell(answer),
         }

@@ -119,34 +119,39 @@ impl<T: Send + 'static> Slot<T> {
         self.terms.set(deadline, asking_actor);
     }
 
-    pub(super) fn answer(&self, answer: Result<T, AskFailure>) {
+    pub(super) fn answer(&self, answer: Answer<T>) {
         let mut state = self.state.lock();
-        match &mut *state {
-            State::Awaited(waker) => {
-                let waker = waker.take();
-                *state = State::Here(answer);
-                drop(state);
-                if let Some(waker) = waker {
-                    panic::wake(waker);
-                }
-            }
-            State::Here(_) | State::Taken => {
-                drop(state);
-                unwanted(answer);
-            }
-            State::Unwanted(system) => {
-                let system = system.take();
-                drop(state);
-                if let (Some(system), Ok(_)) = (system, &answer) {
-                    add(&system.counters.late_replies, 1);
-                }
-                unwanted(answer);
-            }
+        if !matches!(*state, State::Awaited(_)) {
+            drop(state);
+            return self.refuse_answer(answer);
         }
+        let before = mem::replace(&mut *state, State::Here(answer));
+        drop(state);
+        if let State::Awaited(Some(waker)) = before {
+            panic::wake(waker);
+        }
+    }
+
+    /// An answer that comes too late, or is not the first, is dropped.
+    #[cold]
+    fn refuse_answer(&self, answer: Answer<T>) {
+        let late = match &mut *self.state.lock() {
+            State::Unwanted(system) => system.take(),
+            State::Awaited(_) | State::Here(_) | State::Taken => None,
+        };
+        if let (Some(system), Ok(_)) = (late, &answer) {
+            add(&system.counters.late_replies, 1);
+        }
+        unwanted(answer);
     }
 
     pub(super) fn is_open(&self) -> bool {
         matches!(*self.state.lock(), State::Awaited(_))
+    }
+
+    /// Says whether the answer is there to be taken.
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(*self.state.lock(), State::Here(_))
     }
 
     /// Takes the answer, or leaves the waker to be woken for it. With the answer, the asker's hold on the slot ends.

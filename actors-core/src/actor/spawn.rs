@@ -602,6 +602,39 @@ mod tests {
     }
 
     #[test]
+    fn children_are_found_by_their_names_however_many_come_and_go() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let _context = runtime.enter();
+        let system = ActorSystem::new("test").unwrap();
+        let mut here = std::collections::BTreeMap::new();
+        // Pseudo-random, so that holes are everywhere; more come than go at first, and later the other way round.
+        let mut seed = 1_u64;
+        for step in 0..6_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (number, dice) = ((seed >> 33) % 1_000, seed >> 60);
+            let name = format!("child-{number}");
+            if dice < if step < 3_000 { 12 } else { 3 } {
+                let reserved = system.reserve::<Counter>(&name);
+                assert_eq!(reserved.is_err(), here.contains_key(&name), "{name}");
+                here.extend(reserved.ok().map(|reserved| (name, reserved)));
+            } else {
+                here.remove(&name);
+            }
+            if step % 100 == 0 {
+                for number in 0..1_000 {
+                    let name = format!("child-{number}");
+                    let found = system.lookup::<Counter>(&name).ok();
+                    assert_eq!(found, here.get(&name).map(Reserved::reference), "{name}");
+                }
+            }
+        }
+        let family = &system.core.family;
+        assert_eq!(family.len(), here.len());
+        here.clear();
+        assert_eq!(family.len(), 0);
+    }
+
+    #[test]
     fn an_actor_without_a_name_is_found_by_the_one_of_its_identity_alone() {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let _context = runtime.enter();
@@ -618,7 +651,7 @@ mod tests {
     fn an_idle_actor_is_small() {
         let (cell, activation) = sizes();
         assert!(
-            cell <= 184 && activation <= 176,
+            cell <= 176 && activation <= 176,
             "the cell takes {cell} bytes, the activation {activation}: what an idle actor does not use is to be made when it is needed"
         );
     }

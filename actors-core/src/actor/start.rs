@@ -13,7 +13,7 @@ use super::Actor;
 use super::activation::answer_orphans;
 use super::context::ActorContext;
 use super::drive::{Driven, Patience};
-use super::factory::Made;
+use super::factory::{Made, spent};
 use super::lifecycle::{Born, Exit, Judged, Life, work};
 
 impl<A: Actor> Life<A> {
@@ -82,7 +82,11 @@ impl<A: Actor> Life<A> {
     }
 
     async fn make_state(&mut self) -> Result<Guarded<A>, StartEnd> {
-        let made = match panic::catch(|| self.source.make()) {
+        let made = panic::catch(|| self.source.make());
+        if self.source.is_spent() {
+            self.source = Guarded::new(spent());
+        }
+        let made = match made {
             Err(text) => return Err(StartEnd::panic(text)),
             Ok(Made::Now(made)) => made,
             Ok(Made::Later(future)) => match self.drive(work(future), Patience::UntilCut).await {

@@ -70,6 +70,7 @@ impl Turn {
         }
     }
 
+    #[inline]
     pub(super) fn has_actor(&self) -> bool {
         let actor = self.actor.take();
         let has_one = actor.is_some();
@@ -171,6 +172,12 @@ pub(crate) fn in_turn<R>(
     };
     let result = code();
     (result, turn.end())
+}
+
+/// Says whether it is the turn of an actor on this thread.
+#[inline]
+pub(crate) fn is_running() -> bool {
+    with_turn(Turn::has_actor).unwrap_or(false)
 }
 
 /// Returns the actor whose turn it is on this thread.

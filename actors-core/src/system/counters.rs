@@ -3,7 +3,7 @@
 //! Each term is counted where it happens, none is computed from the others. What an actor counts for itself (accepted under
 //! the lock of its mailbox, handled by its activation) costs nothing shared; it moves here when the actor ends.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A snapshot of what became of the messages of a system.
 ///
@@ -43,11 +43,37 @@ impl Counters {
     }
 }
 
+/// What one writer counts, in four bytes: as often as these are full, it spills over into a counter for all.
+#[derive(Debug)]
+pub(super) struct Count(AtomicU32);
+
+impl Count {
+    pub(super) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Counts one more; only one thread at a time may.
+    #[inline]
+    pub(super) fn add_one(&self, spill: &AtomicU64) {
+        // Ordering: Relaxed, for an obvious counter. One writes, so this is a load and a store.
+        let count = self.0.load(Ordering::Relaxed).wrapping_add(1);
+        self.0.store(count, Ordering::Relaxed);
+        if count == 0 {
+            add(spill, 1 << 32);
+        }
+    }
+
+    /// What has been counted and not spilled.
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed).into()
+    }
+}
+
 /// The shared part: of actors that have ended, and of what happens seldom.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     accepted: AtomicU64,
-    handled: AtomicU64,
+    pub(super) handled: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) cancelled: AtomicU64,
     pub(crate) dead: AtomicU64,
@@ -84,6 +110,22 @@ impl Totals {
             refused: read(&self.refused),
             late_replies: read(&self.late_replies),
             ..Counters::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_actor_counts_is_never_lost_however_much_it_is() {
+        let (count, all) = (Count(AtomicU32::new(u32::MAX - 1)), AtomicU64::new(5));
+        let sum = || count.get() + all.load(Ordering::Relaxed);
+        let before = sum();
+        for more in 1..=3 {
+            count.add_one(&all);
+            assert_eq!(sum(), before + more);
         }
     }
 }

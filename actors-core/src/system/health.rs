@@ -113,7 +113,7 @@ impl Overseer for HeldThreads {
     }
 
     fn check(&mut self) {
-        self.suspects.retain_mut(Suspect::is_in_its_poll);
+        self.suspects.retain_mut(Suspect::is_in_its_turn);
     }
 }
 
@@ -124,14 +124,21 @@ impl Suspect {
             .is_some_and(|own| own.core().id == member.core().id)
     }
 
-    /// Looks at it once more: reports its handler if that takes long. Says whether it is still in the same poll.
-    fn is_in_its_poll(&mut self) -> bool {
+    /// Looks at it once more: reports its handler if that takes long. Says whether it may still be in the same
+    /// turn.
+    fn is_in_its_turn(&mut self) -> bool {
         let Some(member) = self.member.upgrade() else {
             return false;
         };
         let core = member.core();
-        if core.poll_under_way() != Some(self.poll) {
-            return false;
+        let poll = core.poll_under_way();
+        if poll != Some(self.poll) {
+            self.since = None;
+            // One turn of a worker may be several polls of an actor, and only the first of them is searched for.
+            match poll {
+                Some(poll) => self.poll = poll,
+                None => return member.is_active(),
+            }
         }
         match core.mark_handler() {
             Mark::Nothing => self.since = None,

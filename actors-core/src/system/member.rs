@@ -9,7 +9,7 @@ use std::fmt;
 use std::mem;
 use std::num::NonZeroU16;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::supervision::StopReason;
 use crate::sync::Mutex;
 
 use super::breed::Breed;
-use super::counters::add;
+use super::counters::{Count, add};
 use super::end::{End, Terminated};
 use super::enforce::see_to_the_end;
 use super::family::Family;
@@ -78,7 +78,7 @@ pub(crate) struct Core {
     rare: OnceBox<Rare>,
     /// How long its handlers take.
     pub(crate) pace: Pace,
-    handled: AtomicU64,
+    handled: Count,
     /// Grows when a poll of the activation begins and when it ends: odd while its code is on a thread. Whoever sees the
     /// same number twice has seen it stuck or unscheduled.
     polls: AtomicU32,
@@ -106,7 +106,7 @@ impl Core {
             name,
             rare: OnceBox::new(),
             pace: Pace::new(),
-            handled: AtomicU64::new(0),
+            handled: Count::new(),
             polls: AtomicU32::new(0),
             handler: AtomicU16::new(0),
             state: StateCell::new(ActorState::Starting),
@@ -213,9 +213,10 @@ impl Core {
         &self.rare().references
     }
 
+    /// The number of handled messages, but for those that have spilled into the counters of the system.
     #[inline]
     pub(crate) fn handled(&self) -> u64 {
-        self.handled.load(Ordering::Relaxed)
+        self.handled.get()
     }
 
     pub(crate) fn is_abandoned(&self) -> bool {
@@ -233,10 +234,10 @@ impl Core {
         self.flags.load(Ordering::Relaxed) & UNBORN != 0
     }
 
-    /// Counts one more handled message. Only the activation writes, so this is a load and a store.
+    /// Counts one more handled message. Only the activation does.
     #[inline]
     pub(crate) fn count_handled(&self) {
-        self.handled.store(self.handled() + 1, Ordering::Relaxed);
+        self.handled.add_one(&self.system.counters.handled);
     }
 
     /// Counts the begin or the end of a poll. Only the activation writes.
@@ -308,7 +309,8 @@ impl Core {
             // The handler that ran has been counted as what it came to, unless it never came to an end.
             let has_ended = self.state() != ActorState::Stopped;
             let totals = &self.system.counters;
-            totals.settle(self.handled() - handled, failed && has_ended);
+            // If it has spilled meanwhile, this is negative, and the sum is right all the same.
+            totals.settle(self.handled().wrapping_sub(handled), failed && has_ended);
         }
     }
 
@@ -516,7 +518,7 @@ mod tests {
     fn what_is_known_of_an_idle_actor_is_small() {
         let size = size_of::<Core>();
         assert!(
-            size <= 64,
+            size <= 56,
             "{size} bytes: what few actors use is to be made when they do, and what siblings share kept once"
         );
     }

@@ -4,6 +4,7 @@
 //! the last [`ActorSystem`] goes, the system shuts itself down in the background.
 
 pub(crate) mod breed;
+mod children;
 pub(crate) mod clock;
 mod config;
 pub(crate) mod counters;

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A handler that takes no longer is quick: less than it takes to wake a thread for it, and less than anybody would notice
@@ -10,22 +10,23 @@ use std::time::Duration;
 pub(crate) const QUICK: Duration = Duration::from_micros(20);
 
 /// Set while somebody wants the next handler to be measured.
-const WANTED: u64 = 1;
+const WANTED: u32 = 1;
 
 /// Set when the run that goes on has been reported as slow.
-const REPORTED: u64 = 2;
+const REPORTED: u32 = 2;
 
 /// A bit for each handler; handlers that share one are quick only together.
 // Ordering: Relaxed everywhere. It is a guess about time, and a stale one costs time and nothing else.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(AtomicU64);
+pub(crate) struct Pace(AtomicU32);
 
 impl Pace {
     pub(crate) const fn new() -> Self {
-        Self(AtomicU64::new(0))
+        Self(AtomicU32::new(0))
     }
 
     /// Says whether a handler was quick when it was last measured; if not, the next one that runs is to be measured.
+    #[inline]
     pub(crate) fn is_quick(&self, kind: Kind) -> bool {
         let bits = self.0.load(Ordering::Relaxed);
         let is_quick = bits & kind.0 != 0;
@@ -52,6 +53,7 @@ impl Pace {
     }
 
     /// A run begins that its runner will report if it is slow.
+    #[inline]
     pub(crate) fn begin(&self) {
         if self.0.load(Ordering::Relaxed) & REPORTED != 0 {
             self.0.fetch_and(!REPORTED, Ordering::Relaxed);
@@ -64,9 +66,12 @@ impl Pace {
     }
 }
 
-/// Which handler a message is for, as far as its pace goes: the variant of an enum, of which those 62 apart count as one.
+/// There are as many bits for them.
+const KINDS: u64 = 30;
+
+/// Which handler a message is for, as far as its pace goes: the variant of an enum, of which those 30 apart count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind(u64);
+pub(crate) struct Kind(u32);
 
 impl Kind {
     /// Runs no code of the user's.
@@ -74,7 +79,15 @@ impl Kind {
     pub(crate) fn of<M>(message: &M) -> Self {
         let mut number = Number(0);
         mem::discriminant(message).hash(&mut number);
-        Self(4 << (number.0 % 62))
+        let number = number.0;
+        // Few enums are so large, and a division is slow.
+        Self(
+            4 << if number < KINDS {
+                number
+            } else {
+                number % KINDS
+            },
+        )
     }
 }
 

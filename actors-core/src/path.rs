@@ -1,8 +1,8 @@
 //! Names and identities of actors.
 //!
 //! A path is a shared, linked list of names from the actor up to its system, so that a deep tree costs one node an
-//! actor, and not one string of the whole path. An [`ActorId`] is never used twice within a system; a path is, as soon as its
-//! name is free again.
+//! actor, and not one string of the whole path; and an actor without children has no node until somebody asks for its path. An
+//! [`ActorId`] is never used twice within a system; a path is, as soon as its name is free again.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -9,9 +9,10 @@ use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 
-use crate::dispatch::Activation;
 use crate::dispatch::turn::{self, Identity};
+use crate::dispatch::{Activation, Schedule};
 use crate::error::AskFailure;
+use crate::path::ActorId;
 use crate::supervision::StopReason;
 use crate::system::ActorState;
 use crate::system::counters::add;
@@ -70,8 +71,18 @@ pub(super) fn activate<A: Actor>(mut life: Life<A>) -> Pin<Box<dyn Activation>> 
 }
 
 impl<L: Future<Output = ()> + Send> Activation for Turns<L> {
-    fn identity(&self) -> &Arc<dyn Identity> {
-        &self.me
+    #[inline]
+    fn identity(&self) -> Option<&Arc<dyn Identity>> {
+        Some(&self.me)
+    }
+
+    fn actor(&self) -> ActorId {
+        self.me.id()
+    }
+
+    #[inline]
+    fn seam(&self) -> &Arc<dyn Schedule> {
+        self.me.seam()
     }
 
     fn poll(self: Pin<&mut Self>) -> Poll<()> {

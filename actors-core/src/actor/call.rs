@@ -122,7 +122,7 @@ impl<'a, A: Actor, K: ReplyKind, P> Call<'a, A, K, P> {
     #[inline]
     pub fn tell(self) {
         let to = self.to;
-        to.tell(self.into_message(ReplyTo::nobody()));
+        to.tell_made(move || self.into_message(ReplyTo::nobody()));
     }
 
     /// Sends the message if there is room, or gives it back.

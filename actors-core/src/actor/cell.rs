@@ -88,14 +88,14 @@ impl<M: Message> Cell<M> {
         admission: Admission,
     ) -> Result<Option<Runnable>, (M, Refusal)> {
         match self.mail.push(message, admission) {
-            Push::Accepted(idle) => Ok(idle.map(Runnable::activation)),
+            Push::Accepted(idle) => Ok(idle.map(Runnable::new)),
             Push::Strained {
                 idle,
                 evicted,
                 deep,
             } => {
                 self.after_push(evicted, deep);
-                Ok(idle.map(Runnable::activation))
+                Ok(idle.map(Runnable::new))
             }
             Push::Refused(message, refusal) => Err((message, refusal)),
         }
@@ -118,12 +118,12 @@ impl<M: Message> Cell<M> {
         }
     }
 
-    /// Queues a message, or makes it a dead letter.
-    #[inline]
-    pub(super) fn tell(&self, message: M) {
-        match self.mail.push(message, Admission::Tell) {
+    /// Queues the message that `make` makes, or makes it a dead letter. See [`MailboxCell::push_made`] for what `make` may do.
+    #[inline(always)]
+    pub(super) fn tell(&self, make: impl FnOnce() -> M) {
+        match self.mail.push_made(make) {
             Push::Accepted(None) => {}
-            Push::Accepted(Some(idle)) => dispatch::schedule(Runnable::activation(idle)),
+            Push::Accepted(Some(idle)) => dispatch::schedule(Runnable::new(idle)),
             Push::Strained {
                 idle,
                 evicted,
@@ -141,7 +141,7 @@ impl<M: Message> Cell<M> {
         deep: Option<usize>,
     ) {
         self.after_push(evicted, deep);
-        schedule_all(idle.map(Runnable::activation));
+        schedule_all(idle.map(Runnable::new));
     }
 
     /// What becomes of a message that was refused at a tell.
@@ -217,7 +217,7 @@ impl<M: Message> Cell<M> {
     /// Queues a notice; gives it back when the mailbox is closed.
     pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
         let idle = self.mail.notify(notice)?;
-        schedule_all(idle.map(Runnable::activation));
+        schedule_all(idle.map(Runnable::new));
         Ok(())
     }
 
@@ -374,7 +374,7 @@ impl<M: Message> Member for Cell<M> {
         let parked = self
             .mail
             .control(|control| change(control.get_or_insert_default()));
-        schedule_all(parked.map(Runnable::activation));
+        schedule_all(parked.map(Runnable::new));
         if self.core.is_over() {
             self.drop_orders();
         }
@@ -396,7 +396,7 @@ impl<M: Message> Member for Cell<M> {
     fn let_go(&self) {
         self.close_door();
         // Closed workers drop it.
-        schedule_all(self.mail.end().map(Runnable::activation));
+        schedule_all(self.mail.end().map(Runnable::new));
         if self.core.claim_birth() {
             self.turn_out();
             let member: &dyn Member = self;
@@ -466,7 +466,7 @@ impl<M: Message> Wake for Cell<M> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        schedule_all(self.mail.wake().map(Runnable::activation));
+        schedule_all(self.mail.wake().map(Runnable::new));
     }
 }
 
@@ -493,7 +493,7 @@ impl<M: Message> Identity for Cell<M> {
             Rest::Parked => None,
             Rest::GoesOn(activation) => Some(activation),
             Rest::Again(activation) => {
-                dispatch::schedule(Runnable::activation(activation));
+                dispatch::schedule(Runnable::new(activation));
                 None
             }
         }

@@ -342,7 +342,7 @@ impl<A: Actor> ActorContext<A> {
             if let Ok(Some(refused)) =
                 bring::<A>(&cell, incarnation, |me| stub(me, message).into_untold())
             {
-                cell.tell(refused);
+                cell.tell(move || refused);
             }
         })
     }

@@ -96,7 +96,13 @@ impl<A: Actor> ActorRef<A> {
     /// Sends a message and returns at once, from any thread. Whatever cannot be queued is a dead letter.
     #[inline]
     pub fn tell(&self, message: A::Msg) {
-        self.cell().tell(message);
+        self.cell().tell(move || message);
+    }
+
+    /// Sends the message that generated code puts together.
+    #[inline(always)]
+    pub(super) fn tell_made(&self, make: impl FnOnce() -> A::Msg) {
+        self.cell().tell(make);
     }
 
     /// Sends a message if there is room, or gives it back.

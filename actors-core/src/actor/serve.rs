@@ -82,6 +82,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Does what comes next; gives what is to be waited for before the next step.
+    #[inline(always)]
     pub(super) fn step<'a>(&'a mut self, born: &'a mut Born<A>) -> Option<Wait<'a, A>> {
         if self.wants_a_look()
             && let Some(exit) = self.look_around()
@@ -207,7 +208,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Calls the handler, unless there is no need to.
-    #[inline]
+    #[inline(always)]
     fn begin<'a>(&mut self, message: A::Msg, Born { state, ctx }: &'a mut Born<A>) -> Step<'a> {
         // What a message says of itself may be user code.
         let (way_back, variant) = match panic::catch(|| (message.way_back(), message.variant())) {

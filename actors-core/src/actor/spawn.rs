@@ -134,7 +134,7 @@ impl Nest {
             return false;
         }
         let life = Life::new(Arc::clone(cell), source);
-        dispatch::schedule(Runnable::activation(activate(life)));
+        dispatch::schedule(Runnable::new(activate(life)));
         true
     }
 

@@ -6,10 +6,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::turn::Turn;
 use super::worker::Desk;
-use super::{Runnable, guarded, schedule};
+use super::{Runnable, Schedule, guarded, schedule};
 
 thread_local! {
     static CURRENT: Current = const { Current::new() };
@@ -65,16 +66,16 @@ pub(super) fn at_desk<R>(f: impl FnOnce(&Desk) -> R) -> Option<R> {
         .flatten()
 }
 
-/// Pushes to the local queue if this thread is in a poll of one of the very workers that the runnable is for, and they are
-/// open; or gives it back.
+/// Says whether this thread is in a poll of one of the workers behind `seam`, and they are open.
 #[inline]
-pub(super) fn push_local(runnable: Runnable) -> Option<Runnable> {
-    let mut runnable = Some(runnable);
-    // The closure takes the runnable out only if it has a place for it: a thread at its end has no thread-locals.
-    let _ = at_desk(|desk| {
-        runnable = runnable.take().and_then(|runnable| desk.push(runnable));
-    });
-    runnable
+pub(super) fn is_at_desk(seam: &Arc<dyn Schedule>) -> bool {
+    at_desk(|desk| desk.serves(seam)).unwrap_or(false)
+}
+
+/// Pushes to the local queue of this thread, which is at the right desk.
+#[inline]
+pub(super) fn push_local(runnable: Runnable) {
+    let _ = at_desk(|desk| desk.push(runnable));
 }
 
 /// Runs it on this thread, unless that is in a turn or a poll of a worker: those have a queue of their own, and must not be

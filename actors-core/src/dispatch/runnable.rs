@@ -14,31 +14,25 @@ use crate::path::ActorId;
 use super::turn::{self, Identity};
 use super::{Schedule, current};
 
-/// The task of an actor, which owns itself.
+/// What takes turns, and owns itself.
 pub(crate) trait Activation: Send {
-    fn identity(&self) -> &Arc<dyn Identity>;
-    /// Goes on, until its end or until it pauses.
+    /// Whose turns they are; `None` for a task of the system's.
+    fn identity(&self) -> Option<&Arc<dyn Identity>>;
+    /// The actor that it belongs to.
+    fn actor(&self) -> ActorId;
+    /// Who gives it a thread.
+    fn seam(&self) -> &Arc<dyn Schedule>;
+    /// Goes on, until its end or until it pauses. A task is done with its turn.
     fn poll(self: Pin<&mut Self>) -> Poll<()>;
 }
 
 /// An actor or a task of its system that is ready for a turn: [`run`](Self::run) gives it one, dropping it ends it.
-pub struct Runnable(Kind);
-
-enum Kind {
-    Activation(Pin<Box<dyn Activation>>),
-    Task(async_task::Runnable<TaskInfo>),
-}
-
-/// What is known of a task from outside.
-pub(crate) struct TaskInfo {
-    actor: ActorId,
-    seam: Arc<dyn Schedule>,
-}
+pub struct Runnable(Pin<Box<dyn Activation>>);
 
 impl Runnable {
     #[inline]
-    pub(crate) fn activation(activation: Pin<Box<dyn Activation>>) -> Self {
-        Self(Kind::Activation(activation))
+    pub(crate) const fn new(activation: Pin<Box<dyn Activation>>) -> Self {
+        Self(activation)
     }
 
     /// Makes a task of a future, to be scheduled; `actor` is whom it belongs to.
@@ -52,38 +46,25 @@ impl Runnable {
     {
         let (runnable, task) = async_task::Builder::new()
             .metadata(TaskInfo { actor, seam })
-            .spawn(
-                move |_| future,
-                |runnable| schedule(Self(Kind::Task(runnable))),
-            );
-        (Self(Kind::Task(runnable)), task)
+            .spawn(move |_| future, |runnable| schedule(TaskTurn::of(runnable)));
+        (TaskTurn::of(runnable), task)
     }
 
     /// Gives it its turn.
+    #[inline]
     pub fn run(self) {
-        match self.0 {
-            Kind::Activation(activation) => take_turn(activation),
-            Kind::Task(task) => {
-                task.run();
-            }
-        }
+        take_turn(self.0);
     }
 
     /// Returns the actor that it belongs to.
     pub fn actor_id(&self) -> ActorId {
-        match &self.0 {
-            Kind::Activation(activation) => activation.identity().id(),
-            Kind::Task(task) => task.metadata().actor,
-        }
+        self.0.actor()
     }
 
     /// Who gives it a thread.
     #[inline]
     pub(super) fn seam(&self) -> &Arc<dyn Schedule> {
-        match &self.0 {
-            Kind::Activation(activation) => activation.identity().seam(),
-            Kind::Task(task) => &task.metadata().seam,
-        }
+        self.0.seam()
     }
 }
 
@@ -93,13 +74,61 @@ impl fmt::Debug for Runnable {
     }
 }
 
+/// What is known of a task from outside.
+pub(crate) struct TaskInfo {
+    actor: ActorId,
+    seam: Arc<dyn Schedule>,
+}
+
+/// A turn of a task, whose handle, wakers and state are those of `async-task`.
+struct TaskTurn(Option<async_task::Runnable<TaskInfo>>);
+
+impl TaskTurn {
+    fn of(task: async_task::Runnable<TaskInfo>) -> Runnable {
+        Runnable(Box::pin(Self(Some(task))))
+    }
+
+    fn info(&self) -> &TaskInfo {
+        let task = self.0.as_ref();
+        task.expect("a turn of a task is taken once").metadata()
+    }
+}
+
+impl Activation for TaskTurn {
+    fn identity(&self) -> Option<&Arc<dyn Identity>> {
+        None
+    }
+
+    fn actor(&self) -> ActorId {
+        self.info().actor
+    }
+
+    fn seam(&self) -> &Arc<dyn Schedule> {
+        &self.info().seam
+    }
+
+    fn poll(mut self: Pin<&mut Self>) -> Poll<()> {
+        if let Some(task) = self.0.take() {
+            task.run();
+        }
+        Poll::Ready(())
+    }
+}
+
 /// Gives an activation its turn, and puts it where it belongs afterwards.
 fn take_turn(mut activation: Pin<Box<dyn Activation>>) {
-    let mut me = Arc::clone(activation.identity());
+    let Some(me) = activation.identity() else {
+        let _ = activation.as_mut().poll();
+        return;
+    };
+    let mut me = Arc::clone(me);
     loop {
         me.count_poll();
         let (poll, lent) = turn::in_turn(me, || activation.as_mut().poll());
-        me = lent.unwrap_or_else(|| Arc::clone(activation.identity()));
+        let Some(lent) = lent.or_else(|| activation.identity().cloned()) else {
+            return;
+        };
+        me = lent;
         // Before somebody else may give it the next.
         me.count_poll();
         if poll.is_ready() {
@@ -116,8 +145,9 @@ fn take_turn(mut activation: Pin<Box<dyn Activation>>) {
 #[inline]
 pub(crate) fn schedule(runnable: Runnable) {
     // What a turn makes runnable on its own worker takes the short way.
-    if let Some(runnable) = current::push_local(runnable) {
-        let seam = Arc::clone(runnable.seam());
-        seam.schedule(runnable);
+    if current::is_at_desk(runnable.seam()) {
+        return current::push_local(runnable);
     }
+    let seam = Arc::clone(runnable.seam());
+    seam.schedule(runnable);
 }

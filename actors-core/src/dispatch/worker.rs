@@ -14,7 +14,7 @@ use crossbeam_deque::Steal;
 use tokio::task::coop;
 
 use super::idle::Sleep;
-use super::{Runnable, Shared, Workers, current, guarded};
+use super::{Runnable, Schedule, Shared, Workers, current, guarded};
 
 /// A poll ends after this time, however many turns it had: each end makes Tokio wake a thread that looks for what this one
 /// leaves.
@@ -219,17 +219,17 @@ impl Desk {
         }
     }
 
-    /// Pushes from inside a turn, if the runnable is for these workers and they are open. This worker runs it, so nobody is
-    /// woken; see the module `dispatch`.
+    /// Says whether these workers are those behind `seam`, and open.
     #[inline]
-    pub(super) fn push(&self, runnable: Runnable) -> Option<Runnable> {
-        let seam = Arc::as_ptr(runnable.seam());
-        let is_ours = std::ptr::addr_eq(seam, Arc::as_ptr(&self.workers));
-        if !is_ours || self.workers.is_closed() {
-            return Some(runnable);
-        }
+    pub(super) fn serves(&self, seam: &Arc<dyn Schedule>) -> bool {
+        let is_ours = std::ptr::addr_eq(Arc::as_ptr(seam), Arc::as_ptr(&self.workers));
+        is_ours && !self.workers.is_closed()
+    }
+
+    /// Pushes from inside a turn. This worker runs it, so nobody is woken; see the module `dispatch`.
+    #[inline]
+    pub(super) fn push(&self, runnable: Runnable) {
         self.local.push(runnable);
-        None
     }
 
     pub(super) fn slice_is_over(&self) -> bool {

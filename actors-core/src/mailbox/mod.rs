@@ -228,7 +228,20 @@ impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
 
 /// What everybody may call.
 impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
+    /// Queues the message that `make` makes, as a tell. It is made under the lock, in its place: so `make` may only put values
+    /// together, and call no code of a user's.
+    // Made before, it would be written and read again at once in pieces of other sizes, for which processors have to wait.
     #[inline(always)]
+    pub(crate) fn push_made(&self, make: impl FnOnce() -> M) -> Push<M, P> {
+        let mut inner = self.inner.lock();
+        if inner.closed || inner.room.is_some() {
+            drop(inner);
+            return self.push(make(), Admission::Tell);
+        }
+        inner.queue.reserve();
+        inner.accept(make(), None, &self.taken)
+    }
+
     pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M, P> {
         self.inner.lock().push(message, admission, &self.taken)
     }
@@ -493,7 +506,6 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 }
 
 impl<M, N: Notice, C, P> Inner<M, N, C, P> {
-    #[inline(always)]
     fn push(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
@@ -527,7 +539,7 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
     #[inline(always)]
     fn accept(&mut self, message: M, evicted: Option<M>, taken: &AtomicU32) -> Push<M, P> {
         self.accepted += 1;
-        self.queue.push(Entry::Message(message));
+        self.queue.push_message(message);
         let idle = self.unpark_idle();
         if evicted.is_none() && self.queue.messages() <= self.look_at {
             return Push::Accepted(idle);

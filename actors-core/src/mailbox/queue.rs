@@ -14,8 +14,11 @@ const KEPT_IDLE: usize = 2048;
 /// The entries that a buffer has room for at first. From there on it grows fourfold, as long as it is small.
 const FEW: usize = 8;
 
+/// Boxed, because most actors have none most of the time.
+type Buffer<M, N> = Box<VecDeque<Entry<M, N>>>;
+
 /// Entries in order, and a buffer for more.
-pub(crate) struct Burst<M, N>(Option<Box<VecDeque<Entry<M, N>>>>);
+pub(crate) struct Burst<M, N>(Option<Buffer<M, N>>);
 
 impl<M, N> Burst<M, N> {
     pub(crate) const fn new() -> Self {
@@ -46,13 +49,18 @@ impl<M, N> Burst<M, N> {
         }
     }
 
-    #[inline]
-    fn push(&mut self, entry: Entry<M, N>) {
+    #[inline(always)]
+    fn reserve(&mut self) -> &mut Buffer<M, N> {
         let entries = self.0.get_or_insert_default();
         if entries.len() == entries.capacity() {
             Self::grow(entries);
         }
-        entries.push_back(entry);
+        entries
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry<M, N>) {
+        self.reserve().push_back(entry);
     }
 
     #[cold]
@@ -120,13 +128,33 @@ impl<M, N: Notice> Queue<M, N> {
         (self.len - self.notices) as usize
     }
 
-    #[inline]
     pub(super) fn push(&mut self, entry: Entry<M, N>) {
-        self.len += 1;
-        if let Entry::Notice(notice) = &entry {
-            self.notices += 1;
-            self.silent += u32::from(!notice.brings_message());
+        match entry {
+            Entry::Message(message) => self.push_message(message),
+            Entry::Notice(notice) => {
+                self.notices += 1;
+                self.silent += u32::from(!notice.brings_message());
+                self.append(Entry::Notice(notice));
+            }
         }
+    }
+
+    /// Makes room for one more entry.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self) {
+        if self.first.is_some() {
+            self.rest.reserve();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn push_message(&mut self, message: M) {
+        self.append(Entry::Message(message));
+    }
+
+    #[inline(always)]
+    fn append(&mut self, entry: Entry<M, N>) {
+        self.len += 1;
         if self.first.is_none() {
             self.first = Some(entry);
         } else {

@@ -60,22 +60,16 @@ impl InPassing {
         dispatch::run_here(idle);
         let ended = core.system.clock.now();
         let is_short = ended <= began + SHORT;
-        if !is_short {
-            self.look_at(core, ended.saturating_duration_since(began));
+        if !is_short && ended > began + QUICK {
+            self.was_slow(core, ended.saturating_duration_since(began));
         }
         // It is work of the asker's task: a row of asks lets other tasks run.
         let is_step = !is_short || core.handled().is_multiple_of(ASKS_PER_STEP);
         is_step && take_a_step(cx)
     }
 
-    #[cold]
-    fn look_at(self, core: &Core, took: Duration) {
-        if took > QUICK {
-            self.was_slow(core, took);
-        }
-    }
-
     /// It was not quick: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
+    #[cold]
     fn was_slow(self, core: &Core, took: Duration) {
         core.pace.note(self.0, Some(took));
         if took >= core.options.slow_handler

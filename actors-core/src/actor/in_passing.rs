@@ -22,8 +22,10 @@ use crate::system::pace::{Kind, QUICK};
 use super::Message;
 use super::cell::Cell;
 
-/// A task of Tokio's has 128 steps before it must let others run.
-const ASKS_PER_STEP: u64 = 4;
+/// A task of Tokio's has 128 steps before it must let others run. As many asks are one step of it, ...
+const ASKS_PER_STEP: u64 = 8;
+/// ... if none of them took longer than this; or else each is.
+const SHORT: Duration = Duration::from_micros(1);
 
 /// A handler that may run on this thread, should its actor be idle.
 pub(super) struct InPassing(Kind);
@@ -54,21 +56,19 @@ impl InPassing {
             dispatch::schedule(idle);
             return false;
         }
-        // It is work of the asker's task: a row of asks lets other tasks run. A few are as much work as one step of Tokio's.
-        if core.handled().is_multiple_of(ASKS_PER_STEP) {
-            let _ = consume_budget(cx);
-        }
         core.pace.begin();
         dispatch::run_here(idle);
         let ended = core.system.clock.now();
-        if ended > began + QUICK {
+        let is_short = ended <= began + SHORT;
+        if !is_short && ended > began + QUICK {
             self.was_slow(core, ended.saturating_duration_since(began));
         }
-        // The next ask would wake a worker, and both would change threads for it.
-        !coop::has_budget_remaining() && consume_budget(cx).is_pending()
+        // It is work of the asker's task: a row of asks lets other tasks run.
+        let is_step = !is_short || core.handled().is_multiple_of(ASKS_PER_STEP);
+        is_step && take_a_step(cx)
     }
 
-    /// It was not: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
+    /// It was not quick: the next one is dispatched. No watchdog looks after this thread, so this tells of a run that took long.
     #[cold]
     fn was_slow(self, core: &Core, took: Duration) {
         core.pace.note(self.0, Some(took));
@@ -86,7 +86,13 @@ impl InPassing {
     }
 }
 
-/// Takes one step of the share of the asker's task. Without one it is pending, and the task is woken after the others.
+/// Takes one step of the share of the asker's task. If that was the last, the task is woken after the others, and must let them
+/// run now: the next ask would wake a worker, and both would change threads for it.
+fn take_a_step(cx: &mut Context<'_>) -> bool {
+    let _ = consume_budget(cx);
+    !coop::has_budget_remaining() && consume_budget(cx).is_pending()
+}
+
 fn consume_budget(cx: &mut Context<'_>) -> Poll<()> {
     pin!(coop::consume_budget()).poll(cx)
 }

@@ -15,7 +15,9 @@ use crate::dispatch::turn::{self, Identity};
 use crate::dispatch::{self, Activation, Runnable, Schedule};
 use crate::error::{AskFailure, Phase};
 use crate::event::{DeadLetter, DeadLetterReason, LifecycleEvent};
-use crate::mailbox::{Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Rest, Wait};
+use crate::mailbox::{
+    Admission, Burst, Entry, MailboxCell, Overflow, Push, Refusal, Rest, Side, Wait,
+};
 use crate::panic;
 use crate::path::{ActorId, ActorPath};
 use crate::supervision::{Failure, StopReason};
@@ -58,9 +60,13 @@ pub(crate) type Queued<M> = Entry<M, Notice<M>>;
 pub(super) type Taken<M> = Burst<M, Notice<M>>;
 
 /// An actor, as far as those outside of its activation can reach.
+///
+/// In this order: what pushers write, what hardly anybody writes, what the activation writes. See [`Side`].
+#[repr(C)]
 pub(crate) struct Cell<M> {
-    pub(crate) core: Core,
     pub(super) mail: MailboxCell<M, Notice<M>, Control, Pin<Box<dyn Activation>>>,
+    pub(crate) core: Core,
+    pub(super) side: Side,
 }
 
 /// No user code runs under its locks, so a panic that somebody catches has left nothing half done.
@@ -69,7 +75,11 @@ impl<M> RefUnwindSafe for Cell<M> {}
 impl<M: Message> Cell<M> {
     pub(super) fn new(core: Core) -> Self {
         let mail = MailboxCell::new(&core.options.mailbox);
-        Self { core, mail }
+        Self {
+            mail,
+            core,
+            side: Side::new(),
+        }
     }
 
     /// Queues a message, and makes the actor runnable if it was idle; what was refused comes back.
@@ -87,7 +97,7 @@ impl<M: Message> Cell<M> {
         message: M,
         admission: Admission,
     ) -> Result<Option<Runnable>, (M, Refusal)> {
-        match self.mail.push(message, admission) {
+        match self.mail.push(&self.side, message, admission) {
             Push::Accepted(idle) => Ok(idle.map(Runnable::new)),
             Push::Strained {
                 idle,
@@ -121,7 +131,7 @@ impl<M: Message> Cell<M> {
     /// Queues the message that `make` makes, or makes it a dead letter. See [`MailboxCell::push_made`] for what `make` may do.
     #[inline(always)]
     pub(super) fn tell(&self, make: impl FnOnce() -> M) {
-        match self.mail.push_made(make) {
+        match self.mail.push_made(&self.side, make) {
             Push::Accepted(None) => {}
             Push::Accepted(Some(idle)) => dispatch::schedule(Runnable::new(idle)),
             Push::Strained {
@@ -371,9 +381,9 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
-        let parked = self
-            .mail
-            .control(|control| change(control.get_or_insert_default()));
+        let parked = self.mail.control(&self.side, |control| {
+            change(control.get_or_insert_default())
+        });
         schedule_all(parked.map(Runnable::new));
         if self.core.is_over() {
             self.drop_orders();
@@ -435,7 +445,7 @@ impl<M: Message> Member for Cell<M> {
     }
 
     fn depth(&self) -> usize {
-        self.mail.depth()
+        self.mail.depth(&self.side)
     }
 
     fn accepted(&self) -> u64 {
@@ -489,7 +499,7 @@ impl<M: Message> Identity for Cell<M> {
 
     #[inline]
     fn settle(&self, activation: Pin<Box<dyn Activation>>) -> Option<Pin<Box<dyn Activation>>> {
-        match self.mail.rest(activation) {
+        match self.mail.rest(&self.side, activation) {
             Rest::Parked => None,
             Rest::GoesOn(activation) => Some(activation),
             Rest::Again(activation) => {

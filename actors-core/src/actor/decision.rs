@@ -106,7 +106,7 @@ impl<A: Actor> Life<A> {
         // All this comes before the parent knows: what it asks when it has decided is an ask like any other.
         self.cell.set_question(&question);
         // What was taken and not begun is mailbox too.
-        self.cell.mail.put_back(&mut self.burst);
+        self.cell.mail.put_back(&self.cell.side, &mut self.burst);
         let cycle = vec![parent.core().path(), core.path()];
         self.cell
             .refuse_asks_of(parent.core().id, &AskFailure::Cycle(CyclePath::new(cycle)));

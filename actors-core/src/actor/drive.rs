@@ -204,7 +204,7 @@ impl<A: Actor, T> Drive<'_, '_, A, T> {
                 self.work.stopwatch.look(&self.life.cell.core, cx);
             }
             self.work.waker = Some(waker);
-            self.life.cell.mail.will_pause(Pause::Awaiting);
+            self.life.cell.side.will_pause(Pause::Awaiting);
             return Poll::Pending;
         }
     }
@@ -258,7 +258,7 @@ impl<A: Actor> Life<A> {
     /// Looks at the control lane, if it wants to be looked at, and does at once what a stop asks for. Says whether it has.
     #[inline]
     pub(super) fn look(&mut self) -> bool {
-        let wants = self.cell.mail.has_attention();
+        let wants = self.cell.side.has_attention();
         if wants {
             self.look_closely();
         }
@@ -267,7 +267,7 @@ impl<A: Actor> Life<A> {
 
     /// The same, although nothing new wants to be looked at.
     pub(super) fn look_closely(&mut self) {
-        let (seen, signals) = self.cell.mail.attend(|control| {
+        let (seen, signals) = self.cell.mail.attend(&self.cell.side, |control| {
             // An actor that nobody wants anything of any more is as small as another.
             control.take_if(|orders| orders.is_empty());
             let Some(orders) = control else {
@@ -293,7 +293,7 @@ impl<A: Actor> Life<A> {
     /// Refuses further messages and turns out all there are.
     pub(super) fn turn_out(&mut self) {
         self.cell.close_door();
-        self.cell.mail.put_back(&mut self.burst);
+        self.cell.mail.put_back(&self.cell.side, &mut self.burst);
         self.cell.turn_out();
         // A child that waits for a decision is stopped instead; what the actor says of itself may still count.
         self.cell.drop_childrens_signals();

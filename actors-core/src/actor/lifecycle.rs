@@ -169,7 +169,7 @@ impl<A: Actor> Life<A> {
             }
             Exit::Restart { .. } | Exit::Recall { .. } => {
                 self.cell.core.set_state(ActorState::Restarting);
-                self.cell.mail.put_back(&mut self.burst);
+                self.cell.mail.put_back(&self.cell.side, &mut self.burst);
             }
         }
         self.stop_children().await;
@@ -282,7 +282,7 @@ impl<A: Actor> Life<A> {
     /// A failed actor goes down when it is its turn among its siblings.
     async fn wait_for_turn(&mut self) {
         self.cell.core.set_state(ActorState::Restarting);
-        self.cell.mail.put_back(&mut self.burst);
+        self.cell.mail.put_back(&self.cell.side, &mut self.burst);
         let turn = pending::<()>();
         let _ = self
             .drive(work(Box::pin(turn)), Patience::UntilCalled)

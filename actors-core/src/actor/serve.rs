@@ -97,7 +97,7 @@ impl<A: Actor> Life<A> {
         if self.has_signals {
             return Some(Wait::Signal(Box::pin(self.hear_signal(born))));
         }
-        let (entry, is_last) = match self.cell.mail.take(&mut self.burst) {
+        let (entry, is_last) = match self.cell.mail.take(&self.cell.side, &mut self.burst) {
             Take::Entry(entry) => (entry, false),
             Take::Last(entry) => (entry, true),
             Take::Attention => return None,
@@ -121,7 +121,7 @@ impl<A: Actor> Life<A> {
     /// Says whether something other than messages comes first.
     #[inline]
     fn wants_a_look(&self) -> bool {
-        self.is_alert || self.cell.mail.has_attention()
+        self.is_alert || self.cell.side.has_attention()
     }
 
     /// Looks at the control lane. Gives the exit, if the incarnation is to end.
@@ -152,7 +152,7 @@ impl<A: Actor> Life<A> {
     /// Gives up the thread.
     #[inline]
     fn pause(&mut self, pause: Pause) -> Wait<'_, A> {
-        self.cell.mail.will_pause(pause);
+        self.cell.side.will_pause(pause);
         Wait::Pause {
             life: self,
             has_paused: false,
@@ -162,7 +162,7 @@ impl<A: Actor> Life<A> {
     /// A turn begins; but what has come in the last moment is no turn of its own.
     #[inline]
     fn after_pause(&mut self) {
-        if self.cell.mail.was_parked() {
+        if self.cell.side.was_parked() {
             self.left = self.throughput();
         }
     }

@@ -165,38 +165,80 @@ enum Park {
 
 /// The mailbox proper. `M` is a message, `N` a notice, `C` the control lane: data of the actor's own making that is under
 /// the same lock; `P` is the activation.
-pub(crate) struct MailboxCell<M, N, C, P> {
-    /// On while there is something in the control lane that the activation has not looked at.
-    // Ordering: Relaxed everywhere. It changes under the lock, and is read there when it matters (parking); the look
-    // between two messages may come one message late.
-    attention: AtomicBool,
+pub(crate) struct MailboxCell<M, N, C, P>(Mutex<Inner<M, N, C, P>>);
+
+/// The part of a mailbox that the activation reads and writes with each message, without the lock.
+///
+/// It is to lie away from the other part, at least a cache line from what pushers write: or each message would cost both sides a
+/// transfer between their processors.
+pub(crate) struct Side {
     /// How many messages the activation has taken as a burst and not begun.
     // Ordering: Relaxed everywhere. It grows under the lock, where others read it, so that no message is counted twice;
     // the activation alone counts it down.
     taken: AtomicU32,
+    /// On while there is something in the control lane that the activation has not looked at.
+    // Ordering: Relaxed everywhere. It changes under the lock, and is read there when it matters (parking); the look
+    // between two messages may come one message late.
+    attention: AtomicBool,
     /// Why the activation paused last.
     // Ordering: Relaxed everywhere. It belongs to whoever has the activation, and that goes from one to the next through the
     // lock or a queue.
     pause: AtomicU8,
-    inner: Mutex<Inner<M, N, C, P>>,
 }
 
+/// In the order of how often they are needed: what few pushers and takers need comes last.
+#[repr(C)]
 struct Inner<M, N, C, P> {
     queue: Queue<M, N>,
     /// The activation, while it is idle or awaits.
     parked: Option<P>,
+    accepted: u64,
     park: Park,
     /// A wake-up came while it was active.
     woken: bool,
     closed: bool,
+    /// As many messages in the queue are below the mark, whatever is left of the last burst: the activation writes down what
+    /// is left all the time, and that is read when it matters.
+    look_at: u32,
     /// The depth at which it is reported; `u32::MAX` for never, or no more.
     warn_at: u32,
-    /// As many messages in the queue are below that, whatever is left of the last burst: the activation writes down what is
-    /// left all the time, and that is read when it matters.
-    look_at: u32,
-    accepted: u64,
     room: Option<Box<Room>>,
     control: C,
+}
+
+impl Side {
+    pub(crate) const fn new() -> Self {
+        Self {
+            taken: AtomicU32::new(0),
+            attention: AtomicBool::new(false),
+            pause: AtomicU8::new(Pause::Idle as u8),
+        }
+    }
+
+    /// Says whether the control lane wants to be looked at; a hint that may come one message late.
+    #[inline]
+    pub(crate) fn has_attention(&self) -> bool {
+        self.attention.load(Ordering::Relaxed)
+    }
+
+    /// Says why the activation is about to give up its thread; just before it does.
+    #[inline]
+    pub(crate) fn will_pause(&self, pause: Pause) {
+        self.pause.store(pause as u8, Ordering::Relaxed);
+    }
+
+    /// Says whether the activation was parked when it paused last.
+    #[inline]
+    pub(crate) fn was_parked(&self) -> bool {
+        self.pause.load(Ordering::Relaxed) == Pause::Parked as u8
+    }
+
+    /// One of the burst is begun.
+    #[inline]
+    fn count_begun(&self) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.taken.store(taken - 1, Ordering::Relaxed);
+    }
 }
 
 impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
@@ -206,23 +248,18 @@ impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
             .bound()
             .map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
         let warn_at = u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX);
-        Self {
-            attention: AtomicBool::new(false),
-            taken: AtomicU32::new(0),
-            pause: AtomicU8::new(Pause::Idle as u8),
-            inner: Mutex::new(Inner {
-                queue: Queue::new(),
-                parked: None,
-                park: Park::Active,
-                woken: false,
-                closed: false,
-                warn_at,
-                look_at: warn_at,
-                accepted: 0,
-                room,
-                control: C::default(),
-            }),
-        }
+        Self(Mutex::new(Inner {
+            queue: Queue::new(),
+            parked: None,
+            accepted: 0,
+            park: Park::Active,
+            woken: false,
+            closed: false,
+            look_at: warn_at,
+            warn_at,
+            room,
+            control: C::default(),
+        }))
     }
 }
 
@@ -232,24 +269,24 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     /// together, and call no code of a user's.
     // Made before, it would be written and read again at once in pieces of other sizes, for which processors have to wait.
     #[inline(always)]
-    pub(crate) fn push_made(&self, make: impl FnOnce() -> M) -> Push<M, P> {
-        let mut inner = self.inner.lock();
+    pub(crate) fn push_made(&self, side: &Side, make: impl FnOnce() -> M) -> Push<M, P> {
+        let mut inner = self.0.lock();
         if inner.closed || inner.room.is_some() {
             drop(inner);
-            return self.push(make(), Admission::Tell);
+            return self.push(side, make(), Admission::Tell);
         }
         inner.queue.reserve();
-        inner.accept(make(), None, &self.taken)
+        inner.accept(make(), None, side)
     }
 
-    pub(crate) fn push(&self, message: M, admission: Admission) -> Push<M, P> {
-        self.inner.lock().push(message, admission, &self.taken)
+    pub(crate) fn push(&self, side: &Side, message: M, admission: Admission) -> Push<M, P> {
+        self.0.lock().push(message, admission, side)
     }
 
     /// Queues a notice, which needs no room. Gives the activation if it was idle, to be run; and the notice back when the
     /// mailbox is closed.
     pub(crate) fn notify(&self, notice: Box<N>) -> Result<Option<P>, Box<N>> {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         if inner.closed {
             return Err(notice);
         }
@@ -261,17 +298,17 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     /// Changes the control lane, and draws the activation's attention to it. Gives the activation if it is parked, to be
     /// run. The closure runs under the lock.
     #[must_use]
-    pub(crate) fn control(&self, change: impl FnOnce(&mut C)) -> Option<P> {
-        let mut inner = self.inner.lock();
+    pub(crate) fn control(&self, side: &Side, change: impl FnOnce(&mut C)) -> Option<P> {
+        let mut inner = self.0.lock();
         change(&mut inner.control);
-        self.attention.store(true, Ordering::Relaxed);
+        side.attention.store(true, Ordering::Relaxed);
         inner.unpark()
     }
 
     /// Something has happened that user code waits for. Gives the activation if it is parked, to be run.
     #[must_use]
     pub(crate) fn wake(&self) -> Option<P> {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         match inner.park {
             Park::Awaiting => inner.unpark(),
             Park::Active => {
@@ -284,18 +321,18 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 
     /// Changes the control lane without drawing attention to it.
     pub(crate) fn amend<R>(&self, change: impl FnOnce(&mut C) -> R) -> R {
-        change(&mut self.inner.lock().control)
+        change(&mut self.0.lock().control)
     }
 
     /// Looks at the control lane.
     pub(crate) fn peek<R>(&self, look: impl FnOnce(&C) -> R) -> R {
-        look(&self.inner.lock().control)
+        look(&self.0.lock().control)
     }
 
     /// Refuses every push from now on, and returns those who wait for room, to be woken. What is queued stays.
     #[must_use]
     pub(crate) fn close(&self) -> Vec<Waker> {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         inner.closed = true;
         inner
             .room
@@ -308,30 +345,30 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     /// workers drop it.
     #[must_use]
     pub(crate) fn end(&self) -> Option<P> {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         let parked = inner.unpark();
         inner.park = Park::Gone;
         parked
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.inner.lock().closed
+        self.0.lock().closed
     }
 
     /// The number of messages that wait to be begun, those of a taken burst included.
-    pub(crate) fn depth(&self) -> usize {
-        let inner = self.inner.lock();
-        (inner.queue.messages() + self.taken.load(Ordering::Relaxed)) as usize
+    pub(crate) fn depth(&self, side: &Side) -> usize {
+        let inner = self.0.lock();
+        (inner.queue.messages() + side.taken.load(Ordering::Relaxed)) as usize
     }
 
     /// How many messages were ever accepted.
     pub(crate) fn accepted(&self) -> u64 {
-        self.inner.lock().accepted
+        self.0.lock().accepted
     }
 
     /// Says whether the activation is in a run queue or on a thread.
     pub(crate) fn is_active(&self) -> bool {
-        self.inner.lock().park == Park::Active
+        self.0.lock().park == Park::Active
     }
 }
 
@@ -342,7 +379,7 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     pub(crate) fn poll_room(&self, ticket: &mut Option<u64>, waker: &Waker) -> Wait {
         // The clone is code of an executor, so it is made before the lock.
         let waker = waker.clone();
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         if inner.closed {
             return Wait::Closed;
         }
@@ -358,7 +395,7 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 
     /// Gives a ticket back, granted or not.
     pub(crate) fn leave_room(&self, ticket: u64) {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         let queued = inner.queue.counted();
         let Some(room) = inner.room.as_mut() else {
             return;
@@ -373,36 +410,30 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 
 /// What only the actor's own activation calls.
 impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
-    /// Says whether the control lane wants to be looked at; a hint that may come one message late.
-    pub(crate) fn has_attention(&self) -> bool {
-        self.attention.load(Ordering::Relaxed)
-    }
-
     /// Takes the attention flag down and looks at the control lane.
-    pub(crate) fn attend<R>(&self, look: impl FnOnce(&mut C) -> R) -> R {
-        let mut inner = self.inner.lock();
-        self.attention.store(false, Ordering::Relaxed);
+    pub(crate) fn attend<R>(&self, side: &Side, look: impl FnOnce(&mut C) -> R) -> R {
+        let mut inner = self.0.lock();
+        side.attention.store(false, Ordering::Relaxed);
         look(&mut inner.control)
     }
 
     /// Takes the next entry, from `burst` first.
     #[inline]
-    pub(crate) fn take(&self, burst: &mut Burst<M, N>) -> Take<M, N> {
+    pub(crate) fn take(&self, side: &Side, burst: &mut Burst<M, N>) -> Take<M, N> {
         let Some(entry) = burst.pop() else {
             burst.trim();
-            return self.take_queued(burst);
+            return self.take_queued(side, burst);
         };
         if entry.is_message() {
-            let taken = self.taken.load(Ordering::Relaxed);
-            self.taken.store(taken - 1, Ordering::Relaxed);
+            side.count_begun();
         }
         Take::Entry(entry)
     }
 
     #[inline]
-    fn take_queued(&self, burst: &mut Burst<M, N>) -> Take<M, N> {
-        let mut inner = self.inner.lock();
-        if self.attention.load(Ordering::Relaxed) {
+    fn take_queued(&self, side: &Side, burst: &mut Burst<M, N>) -> Take<M, N> {
+        let mut inner = self.0.lock();
+        if side.has_attention() {
             return Take::Attention;
         }
         if inner.room.is_some() {
@@ -414,7 +445,7 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
         if burst.is_empty() {
             return Take::Last(entry);
         }
-        self.taken.store(messages, Ordering::Relaxed);
+        side.taken.store(messages, Ordering::Relaxed);
         inner.look_at = inner.warn_at.saturating_sub(messages);
         Take::Entry(entry)
     }
@@ -431,36 +462,24 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
         Take::Entry(entry)
     }
 
-    /// Says why the activation is about to give up its thread; just before it does.
-    #[inline]
-    pub(crate) fn will_pause(&self, pause: Pause) {
-        self.pause.store(pause as u8, Ordering::Relaxed);
-    }
-
-    /// Says whether the activation was parked when it paused last.
-    #[inline]
-    pub(crate) fn was_parked(&self) -> bool {
-        self.pause.load(Ordering::Relaxed) == Pause::Parked as u8
-    }
-
     /// Called with an activation that has just paused: parks it, unless there is more for it to do. One that is gone is given
     /// back to a queue: parked it would be reached by nobody, and perhaps hold itself for ever.
     #[inline]
-    pub(crate) fn rest(&self, activation: P) -> Rest<P> {
-        let pause = self.pause.load(Ordering::Relaxed);
+    pub(crate) fn rest(&self, side: &Side, activation: P) -> Rest<P> {
+        let pause = side.pause.load(Ordering::Relaxed);
         if pause == Pause::Turn as u8 {
             return Rest::Again(activation);
         }
         let is_idle = pause == Pause::Idle as u8;
-        let mut inner = self.inner.lock();
-        let attention = self.attention.load(Ordering::Relaxed);
+        let mut inner = self.0.lock();
+        let attention = side.has_attention();
         if inner.park == Park::Gone || (!is_idle && (inner.woken || attention)) {
             return Rest::Again(activation);
         }
         if is_idle && (attention || !inner.queue.is_empty()) {
             return Rest::GoesOn(activation);
         }
-        self.will_pause(Pause::Parked);
+        side.will_pause(Pause::Parked);
         inner.park = if is_idle { Park::Idle } else { Park::Awaiting };
         inner.parked = Some(activation);
         let spare = is_idle.then(|| inner.queue.take_buffer());
@@ -471,22 +490,22 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 
     /// User code is about to be polled: what woke it before is no news any more.
     pub(crate) fn forget_wakes(&self) {
-        self.inner.lock().woken = false;
+        self.0.lock().woken = false;
     }
 
     /// Puts what is left of a burst back to the front of the queue, in order.
-    pub(crate) fn put_back(&self, burst: &mut Burst<M, N>) {
+    pub(crate) fn put_back(&self, side: &Side, burst: &mut Burst<M, N>) {
         if burst.is_empty() {
             return;
         }
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         inner.queue.put_back(burst);
-        self.taken.store(0, Ordering::Relaxed);
+        side.taken.store(0, Ordering::Relaxed);
     }
 
     /// Takes everything that is queued, for a mailbox that closes.
     pub(crate) fn turn_out(&self) -> VecDeque<Entry<M, N>> {
-        self.inner.lock().queue.take()
+        self.0.lock().queue.take()
     }
 
     /// Takes out of the queue each message for which `pick` says so; the order of the rest stays. The closure runs under
@@ -494,7 +513,7 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
     ///
     /// Those who wait get the room that this frees; their wakers come out too, to be woken.
     pub(crate) fn extract(&self, pick: impl FnMut(&M) -> bool) -> (Vec<M>, Vec<Waker>) {
-        let mut inner = self.inner.lock();
+        let mut inner = self.0.lock();
         let picked = inner.queue.extract(pick);
         let queued = inner.queue.counted();
         let granted = inner.room.as_mut().map(|room| {
@@ -506,19 +525,19 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
 }
 
 impl<M, N: Notice, C, P> Inner<M, N, C, P> {
-    fn push(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
+    fn push(&mut self, message: M, admission: Admission, side: &Side) -> Push<M, P> {
         if self.closed {
             return Push::Refused(message, Refusal::Closed);
         }
         if self.room.is_some() {
-            return self.push_bounded(message, admission, taken);
+            return self.push_bounded(message, admission, side);
         }
-        self.accept(message, None, taken)
+        self.accept(message, None, side)
     }
 
-    fn push_bounded(&mut self, message: M, admission: Admission, taken: &AtomicU32) -> Push<M, P> {
+    fn push_bounded(&mut self, message: M, admission: Admission, side: &Side) -> Push<M, P> {
         let Some(room) = self.room.as_mut() else {
-            return self.accept(message, None, taken);
+            return self.accept(message, None, side);
         };
         let mut evicted = None;
         if let Admission::Granted(ticket) = admission {
@@ -533,11 +552,11 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
                 (_, overflow) => return Push::Refused(message, Refusal::Full(overflow)),
             }
         }
-        self.accept(message, evicted, taken)
+        self.accept(message, evicted, side)
     }
 
     #[inline(always)]
-    fn accept(&mut self, message: M, evicted: Option<M>, taken: &AtomicU32) -> Push<M, P> {
+    fn accept(&mut self, message: M, evicted: Option<M>, side: &Side) -> Push<M, P> {
         self.accepted += 1;
         self.queue.push_message(message);
         let idle = self.unpark_idle();
@@ -547,14 +566,14 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         Push::Strained {
             idle,
             evicted,
-            deep: self.passes_mark(taken),
+            deep: self.passes_mark(side),
         }
     }
 
     /// Gives the depth if it has just passed the mark.
     #[cold]
-    fn passes_mark(&mut self, taken: &AtomicU32) -> Option<usize> {
-        let depth = self.queue.messages() + taken.load(Ordering::Relaxed);
+    fn passes_mark(&mut self, side: &Side) -> Option<usize> {
+        let depth = self.queue.messages() + side.taken.load(Ordering::Relaxed);
         if depth <= self.warn_at {
             return None;
         }

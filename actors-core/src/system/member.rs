@@ -69,7 +69,9 @@ const UNNUMBERED: u16 = u16::MAX;
 
 /// What is known of an actor without its message type. It derefs to what it has in common with its siblings.
 ///
-/// There are many actors, so this is small: what few need is made when they do.
+/// There are many actors, so this is small: what few need is made when they do. What the activation writes comes last: the cell
+/// wants it away from what senders write.
+#[repr(C)]
 pub(crate) struct Core {
     pub(crate) id: ActorId,
     breed: Arc<Breed>,

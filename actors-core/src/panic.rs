@@ -79,9 +79,25 @@ impl<T> Guarded<T> {
         Self(Some(value))
     }
 
+    /// Guards nothing.
+    pub(crate) const fn empty() -> Self {
+        Self(None)
+    }
+
     /// Returns the value, which nothing guards any more.
     pub(crate) fn into_inner(mut self) -> T {
         self.0.take().expect(PRESENT)
+    }
+
+    /// The value, if there is one.
+    #[inline]
+    pub(crate) const fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_mut()
+    }
+
+    /// Takes the value out, if there is one; nothing guards it any more.
+    pub(crate) const fn take(&mut self) -> Option<T> {
+        self.0.take()
     }
 }
 

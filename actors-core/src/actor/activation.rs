@@ -21,7 +21,6 @@ use crate::system::orders::{EndKind, Ending};
 
 use super::Actor;
 use super::lifecycle::{Exit, Judged, Life};
-use super::serve::Due;
 
 pin_project! {
     /// A life, and whose it is.
@@ -40,10 +39,10 @@ pub(super) fn activate<A: Actor>(mut life: Life<A>) -> Pin<Box<dyn Activation>> 
     // what goes on between two awaits is in functions: `Life::step` handles the messages.
     let life = async move {
         loop {
-            let mut place = Box::pin(life.start()).await;
+            let mut born = Box::pin(life.start()).await;
             life.begin_serving();
             let exit = loop {
-                let Some(born) = &mut place else {
+                let Some(born) = born.get_mut() else {
                     break Exit::Stop;
                 };
                 let Some(wait) = life.step(born) else {
@@ -51,15 +50,13 @@ pub(super) fn activate<A: Actor>(mut life: Life<A>) -> Pin<Box<dyn Activation>> 
                 };
                 match wait.await {
                     None => {}
-                    Some(Due::Exit(exit)) => break exit,
-                    Some(Due::Failure(failure)) => {
-                        if let Judged::Exit(exit) = Box::pin(life.judge(failure)).await {
-                            break exit;
-                        }
-                    }
+                    Some(due) => match Box::pin(life.see_to(due)).await {
+                        Judged::Resume => {}
+                        Judged::Exit(exit) => break exit,
+                    },
                 }
             };
-            let Some(born) = place.take() else { break };
+            let Some(born) = born.take() else { break };
             if !Box::pin(life.wind_down(born, exit)).await {
                 break;
             }

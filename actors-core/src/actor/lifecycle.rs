@@ -73,7 +73,7 @@ pub(super) enum Judged {
 
 /// A live incarnation.
 pub(super) struct Born<A: Actor> {
-    pub(super) state: Guarded<A>,
+    pub(super) state: A,
     pub(super) ctx: ActorContext<A>,
 }
 
@@ -142,7 +142,8 @@ impl<A: Actor> Life<A> {
 
     /// Ends an incarnation that had started. Says whether there is a next.
     pub(super) async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> bool {
-        let Born { mut state, ctx } = born;
+        let Born { state, ctx } = born;
+        let mut state = Guarded::new(state);
         if matches!(exit, Exit::Recall { .. }) {
             self.wait_for_turn().await;
         }

@@ -118,6 +118,14 @@ impl<A: Actor> Life<A> {
         }
     }
 
+    /// Sees to what is due.
+    pub(super) async fn see_to(&mut self, due: Box<Due>) -> Judged {
+        match *due {
+            Due::Exit(exit) => Judged::Exit(exit),
+            Due::Failure(failure) => self.judge(failure).await,
+        }
+    }
+
     /// Says whether something other than messages comes first.
     #[inline]
     fn wants_a_look(&self) -> bool {
@@ -376,10 +384,10 @@ impl<A: Actor> Wait<'_, A> {
 impl<A: Actor> Unpin for Wait<'_, A> {}
 
 impl<A: Actor> Future for Wait<'_, A> {
-    type Output = Option<Due>;
+    type Output = Option<Box<Due>>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Due>> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Box<Due>>> {
         match &mut *self {
             Self::Pause { life, has_paused } => {
                 if !mem::replace(has_paused, true) {
@@ -391,13 +399,13 @@ impl<A: Actor> Future for Wait<'_, A> {
             Self::Handler(drive) => {
                 let flow = ready!(Pin::new(&mut *drive).poll(cx));
                 let failure = drive.life().account(drive.variant(), flow);
-                Poll::Ready(failure.map(Due::Failure))
+                Poll::Ready(failure.map(|failure| Box::new(Due::Failure(failure))))
             }
             Self::Signal(heard) => Poll::Ready(match ready!(heard.as_mut().poll(cx)) {
                 Judged::Resume => None,
-                Judged::Exit(exit) => Some(Due::Exit(exit)),
+                Judged::Exit(exit) => Some(Box::new(Due::Exit(exit))),
             }),
-            Self::Ready(due) => Poll::Ready(due.take().map(|due| *due)),
+            Self::Ready(due) => Poll::Ready(due.take()),
         }
     }
 }

@@ -17,14 +17,14 @@ use super::factory::{Made, spent};
 use super::lifecycle::{Born, Exit, Judged, Life, work};
 
 impl<A: Actor> Life<A> {
-    /// Starts an incarnation, again and again if the policy says so. `None` when the actor ends.
-    pub(super) async fn start(&mut self) -> Option<Born<A>> {
+    /// Starts an incarnation, again and again if the policy says so. There is none when the actor ends.
+    pub(super) async fn start(&mut self) -> Guarded<Born<A>> {
         loop {
             match self.try_start().await {
-                Ok(born) => return Some(born),
+                Ok(born) => return Guarded::new(born),
                 Err(exit) => {
                     if !self.leave(exit).await {
-                        return None;
+                        return Guarded::empty();
                     }
                 }
             }
@@ -58,6 +58,7 @@ impl<A: Actor> Life<A> {
             return Err(self.fail_start(Some(state), ctx, StartEnd::Cut).await);
         }
         self.tell_started();
+        let state = state.into_inner();
         Ok(Born { state, ctx })
     }
 

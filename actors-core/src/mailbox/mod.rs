@@ -499,8 +499,11 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
             return;
         }
         let mut inner = self.0.lock();
-        inner.queue.put_back(burst);
+        let messages = side.taken.load(Ordering::Relaxed);
+        inner.queue.put_back(burst, messages);
         side.taken.store(0, Ordering::Relaxed);
+        drop(inner);
+        burst.shrink();
     }
 
     /// Takes everything that is queued, for a mailbox that closes.

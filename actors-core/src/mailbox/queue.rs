@@ -35,6 +35,11 @@ impl<M, N> Burst<M, N> {
         self.0.as_ref().is_none_or(|entries| entries.is_empty())
     }
 
+    fn len(&self) -> u32 {
+        let len = self.0.as_ref().map_or(0, |entries| entries.len());
+        u32::try_from(len).expect("a queue counts its entries in four bytes")
+    }
+
     /// Gives the memory of an emptied buffer back.
     #[inline]
     pub(crate) fn shrink(&mut self) {
@@ -91,7 +96,8 @@ pub(super) struct Queue<M, N> {
     first: Option<Entry<M, N>>,
     rest: Burst<M, N>,
     len: u32,
-    /// How many entries are notices, which take no room.
+    /// How many entries are notices, which take no room. Not of those that were put back: where room is counted, no bursts are
+    /// taken.
     notices: u32,
     /// How many of those bring no message.
     silent: u32,
@@ -219,12 +225,16 @@ impl<M, N: Notice> Queue<M, N> {
         Some((first, messages))
     }
 
-    /// Puts a burst back before everything that has come since.
-    pub(super) fn put_back(&mut self, burst: &mut Burst<M, N>) {
-        let since = self.take();
-        let mut all = mem::replace(burst, Burst::new()).into_entries();
-        all.extend(since);
-        self.refill(all);
+    /// Puts a burst back before everything that has come since. Only that is moved, and so once for each entry; or a row of
+    /// failures in a deep mailbox would move all of it each time. The burst has an entry or more, of which `messages` count.
+    pub(super) fn put_back(&mut self, burst: &mut Burst<M, N>, messages: u32) {
+        mem::swap(&mut self.rest, burst);
+        let len = self.rest.len();
+        self.len += len;
+        self.silent += len - messages;
+        let next = mem::replace(&mut self.first, self.rest.pop());
+        let since = next.into_iter().chain(std::iter::from_fn(|| burst.pop()));
+        since.for_each(|entry| self.rest.push(entry));
     }
 
     /// Takes out each message for which `pick` says so; the order of the rest stays.
@@ -262,12 +272,78 @@ impl<M, N: Notice> Queue<M, N> {
     fn uncount(&mut self, entry: &Entry<M, N>) {
         self.len -= 1;
         if let Entry::Notice(notice) = entry {
-            self.notices -= 1;
+            self.notices = self.notices.saturating_sub(1);
             self.silent -= u32::from(!notice.brings_message());
         }
     }
 
     fn forget_counts(&mut self) {
         (self.len, self.notices, self.silent) = (0, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Notice for bool {
+        fn brings_message(&self) -> bool {
+            *self
+        }
+    }
+
+    /// Each third entry is a notice, and each second of those brings a message.
+    fn entry(number: u32) -> Entry<u32, bool> {
+        match number % 6 {
+            2 => Entry::Notice(Box::new(true)),
+            5 => Entry::Notice(Box::new(false)),
+            _ => Entry::Message(number),
+        }
+    }
+
+    fn shown(entry: Option<Entry<u32, bool>>) -> Option<String> {
+        entry.map(|entry| format!("{entry:?}"))
+    }
+
+    /// Takes `taken` entries of a burst of 60 while `since` come, and puts the rest back.
+    fn put_back_after(taken: u32, since: u32) -> (Queue<u32, bool>, bool) {
+        let (mut queue, mut burst) = (Queue::new(), Burst::new());
+        (0..60).for_each(|number| queue.push(entry(number)));
+        let (first, mut messages) = queue.take_burst(&mut burst).unwrap();
+        assert_eq!(shown(Some(first)), shown(Some(entry(0))));
+        for number in 1..taken {
+            let next = burst.pop();
+            messages -= u32::from(next.as_ref().unwrap().is_message());
+            assert_eq!(shown(next), shown(Some(entry(number))));
+        }
+        (60..60 + since).for_each(|number| queue.push(entry(number)));
+        let address = |burst: &Burst<_, _>| burst.0.as_ref().map(|entries| &raw const **entries);
+        let before = address(&burst);
+        queue.put_back(&mut burst, messages);
+        assert!(burst.is_empty());
+        let stays = address(&queue.rest) == before;
+        (queue, stays)
+    }
+
+    #[test]
+    fn a_burst_is_put_back_in_order_and_counted_and_is_not_moved_however_long_it_is() {
+        for (taken, since) in [
+            (1, 0),
+            (1, 1),
+            (7, 5),
+            (30, 30),
+            (58, 100),
+            (59, 0),
+            (59, 3),
+        ] {
+            let (mut queue, stays) = put_back_after(taken, since);
+            assert!(stays);
+            for number in taken..60 + since {
+                let left = (number..60 + since).filter(|&number| entry(number).is_message());
+                assert_eq!(queue.messages() as usize, left.count());
+                assert_eq!(shown(queue.pop()), shown(Some(entry(number))));
+            }
+            assert!(queue.is_empty() && queue.pop().is_none());
+        }
     }
 }

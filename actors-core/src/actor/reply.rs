@@ -45,27 +45,22 @@ use super::slot::Slot;
 /// assert_eq!((first?, second?), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
-pub struct ReplyTo<T: Send + 'static>(Way<T>);
-
-enum Way<T: Send + 'static> {
-    Nobody,
-    Asker(Arc<Slot<T>>),
-    Recipient(Box<Recipient<T>>),
-}
+// One pointer, because each message has one.
+pub struct ReplyTo<T: Send + 'static>(Option<Arc<Slot<T>>>);
 
 impl<T: Send + 'static> ReplyTo<T> {
     /// Makes the way back of a message whose sender wants no answer.
     pub const fn nobody() -> Self {
-        Self(Way::Nobody)
+        Self(None)
     }
 
     /// Makes the way back of a message whose answer goes to `recipient` as a message.
     pub fn recipient(recipient: Recipient<T>) -> Self {
-        Self(Way::Recipient(Box::new(recipient)))
+        Self(Some(Arc::new(Slot::forwarding(recipient))))
     }
 
     pub(super) fn asker(slot: Arc<Slot<T>>) -> Self {
-        Self(Way::Asker(slot))
+        Self(Some(slot))
     }
 
     /// Answers. When the asker is gone, the answer is dropped and counted as late.
@@ -73,16 +68,17 @@ impl<T: Send + 'static> ReplyTo<T> {
     pub fn send(self, answer: T) {
         // The way is used up, so there is nothing left to drop.
         let mut this = ManuallyDrop::new(self);
-        match mem::replace(&mut this.0, Way::Nobody) {
-            Way::Nobody => unwanted(answer),
-            Way::Asker(slot) => slot.answer(Ok(answer)),
-            Way::Recipient(recipient) => recipient.tell(answer),
+        match this.0.take() {
+            None => unwanted(answer),
+            Some(slot) => slot.answer(Ok(answer)),
         }
     }
 
     /// Nobody will answer.
     fn abandon(&mut self) {
-        if let Way::Asker(slot) = mem::replace(&mut self.0, Way::Nobody) {
+        if let Some(slot) = self.0.take()
+            && !slot.forwards()
+        {
             match turn::adopt(slot) {
                 Ok(()) => {}
                 Err(slot) => slot.answer(Err(AskFailure::NoReply)),
@@ -92,25 +88,21 @@ impl<T: Send + 'static> ReplyTo<T> {
 
     /// Says whether somebody still waits for the answer, or has it sent somewhere.
     pub fn is_wanted(&self) -> bool {
-        match &self.0 {
-            Way::Nobody => false,
-            Way::Asker(slot) => slot.is_open(),
-            Way::Recipient(_) => true,
-        }
+        self.0.as_ref().is_some_and(|slot| slot.is_open())
     }
 
     /// Says whether the message had a sender who wanted an answer, whether or not they still wait.
     #[inline]
     pub(crate) const fn was_asked(&self) -> bool {
-        !matches!(self.0, Way::Nobody)
+        self.0.is_some()
     }
 
     /// Returns the way back for [`Message::way_back`](crate::Message::way_back), if the message is that of an ask.
     #[inline]
     pub fn way_back(&self) -> Option<&dyn WayBack> {
         match &self.0 {
-            Way::Asker(slot) => Some(&**slot),
-            Way::Nobody | Way::Recipient(_) => None,
+            Some(slot) if !slot.forwards() => Some(&**slot),
+            _ => None,
         }
     }
 }
@@ -129,9 +121,9 @@ impl<T: Send + 'static> Drop for ReplyTo<T> {
 impl<T: Send + 'static> fmt::Debug for ReplyTo<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {
-            Way::Nobody => "nobody",
-            Way::Asker(_) => "an asker",
-            Way::Recipient(_) => "a recipient",
+            None => "nobody",
+            Some(slot) if slot.forwards() => "a recipient",
+            Some(_) => "an asker",
         })
     }
 }

@@ -28,12 +28,15 @@ use crate::sync::Mutex;
 use crate::system::SystemCore;
 use crate::system::counters::add;
 
+use super::recipient::Recipient;
 use super::reply::{Claim, WayBack, sealed, unwanted};
 
 const QUEUED: u8 = 0;
 const RUNNING: u8 = 1;
 const CANCELLED: u8 = 2;
 const LEFT: u8 = 3;
+/// There is no asker, and there never was: the answer goes on as a message.
+const FORWARDS: u8 = 4;
 
 /// What an asker and the message of its ask share.
 pub(super) struct Slot<T> {
@@ -48,6 +51,8 @@ enum State<T> {
     /// There is none yet. Whom to wake for it.
     Awaited(Option<Waker>),
     Here(Result<T, AskFailure>),
+    /// It goes on as a message.
+    Forwards(Recipient<T>),
     /// The asker has it. Another one would be a mistake of whoever gives it.
     Taken,
     /// The asker is gone, and where a late answer is counted.
@@ -114,6 +119,21 @@ impl<T: Send + 'static> Slot<T> {
         }
     }
 
+    /// Makes the slot of a message whose answer goes to `recipient`.
+    pub(super) fn forwarding(recipient: Recipient<T>) -> Self {
+        let slot = Self::new(Instant::now());
+        slot.phase.store(FORWARDS, Ordering::Relaxed);
+        *slot.state.lock() = State::Forwards(recipient);
+        slot
+    }
+
+    /// Says whether the answer goes to a recipient.
+    #[inline]
+    pub(super) fn forwards(&self) -> bool {
+        // Ordering: Relaxed. It was so before anybody else could see the slot, and stays so.
+        self.phase.load(Ordering::Relaxed) == FORWARDS
+    }
+
     /// Says what the message needs to know of its ask; once, just before it is sent.
     pub(super) fn prepare(&self, deadline: Option<Instant>, asking_actor: Option<ActorId>) {
         self.terms.set(deadline, asking_actor);
@@ -132,12 +152,19 @@ impl<T: Send + 'static> Slot<T> {
         }
     }
 
-    /// An answer that comes too late, or is not the first, is dropped.
+    /// An answer that nobody waits for goes on to its recipient; one that comes too late, or is not the first, is dropped.
     #[cold]
     fn refuse_answer(&self, answer: Answer<T>) {
+        if self.forwards() {
+            let before = mem::replace(&mut *self.state.lock(), State::Taken);
+            if let (State::Forwards(recipient), Ok(answer)) = (before, answer) {
+                recipient.tell(answer);
+            }
+            return;
+        }
         let late = match &mut *self.state.lock() {
             State::Unwanted(system) => system.take(),
-            State::Awaited(_) | State::Here(_) | State::Taken => None,
+            State::Awaited(_) | State::Here(_) | State::Forwards(_) | State::Taken => None,
         };
         if let (Some(system), Ok(_)) = (late, &answer) {
             add(&system.counters.late_replies, 1);
@@ -146,7 +173,7 @@ impl<T: Send + 'static> Slot<T> {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(*self.state.lock(), State::Awaited(_))
+        matches!(*self.state.lock(), State::Awaited(_) | State::Forwards(_))
     }
 
     /// Says whether the answer is there to be taken.
@@ -177,7 +204,9 @@ impl<T: Send + 'static> Slot<T> {
         match self.state.into_inner() {
             State::Here(answer) => answer,
             // Whoever kept the way back for the end of its handler was dropped with it.
-            State::Awaited(_) | State::Taken | State::Unwanted(_) => Err(AskFailure::NoReply),
+            State::Awaited(_) | State::Forwards(_) | State::Taken | State::Unwanted(_) => {
+                Err(AskFailure::NoReply)
+            }
         }
     }
 
@@ -241,7 +270,7 @@ fn take<T>(state: &mut State<T>) -> Option<Answer<T>> {
     }
     match mem::replace(state, State::Taken) {
         State::Here(answer) => Some(answer),
-        State::Awaited(_) | State::Taken | State::Unwanted(_) => None,
+        State::Awaited(_) | State::Forwards(_) | State::Taken | State::Unwanted(_) => None,
     }
 }
 

@@ -197,9 +197,8 @@ struct Inner<M, N, C, P> {
     /// A wake-up came while it was active.
     woken: bool,
     closed: bool,
-    /// As many messages in the queue are below the mark, whatever is left of the last burst: the activation writes down what
-    /// is left all the time, and that is read when it matters.
-    look_at: u32,
+    /// How many bursts were taken in a row, as far as it matters.
+    bursts: u8,
     /// The depth at which it is reported; `u32::MAX` for never, or no more.
     warn_at: u32,
     room: Option<Box<Room>>,
@@ -249,13 +248,13 @@ impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
             .map(|(capacity, overflow)| Box::new(Room::new(capacity, overflow)));
         let warn_at = u32::try_from(settings.warning_depth()).unwrap_or(u32::MAX);
         Self(Mutex::new(Inner {
-            queue: Queue::new(),
+            queue: Queue::new(warn_at),
             parked: None,
             accepted: 0,
             park: Park::Active,
             woken: false,
             closed: false,
-            look_at: warn_at,
+            bursts: 0,
             warn_at,
             room,
             control: C::default(),
@@ -439,14 +438,15 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
         if inner.room.is_some() {
             return Self::take_one(inner);
         }
-        let Some((entry, messages)) = inner.queue.take_burst(burst) else {
+        let Inner { queue, bursts, .. } = &mut *inner;
+        let Some((entry, messages)) = queue.take_burst(burst, bursts) else {
             return Take::Nothing;
         };
         if burst.is_empty() {
             return Take::Last(entry);
         }
         side.taken.store(messages, Ordering::Relaxed);
-        inner.look_at = inner.warn_at.saturating_sub(messages);
+        inner.queue.look_at = inner.warn_at.saturating_sub(messages);
         Take::Entry(entry)
     }
 
@@ -482,7 +482,8 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
         side.will_pause(Pause::Parked);
         inner.park = if is_idle { Park::Idle } else { Park::Awaiting };
         inner.parked = Some(activation);
-        let spare = is_idle.then(|| inner.queue.take_buffer());
+        let bursts = inner.bursts;
+        let spare = is_idle.then(|| inner.queue.take_buffer(bursts));
         drop(inner);
         drop(spare);
         Rest::Parked
@@ -563,7 +564,7 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         self.accepted += 1;
         self.queue.push_message(message);
         let idle = self.unpark_idle();
-        if evicted.is_none() && self.queue.messages() <= self.look_at {
+        if evicted.is_none() && self.queue.messages() <= self.queue.look_at {
             return Push::Accepted(idle);
         }
         Push::Strained {
@@ -580,7 +581,7 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         if depth <= self.warn_at {
             return None;
         }
-        (self.warn_at, self.look_at) = (u32::MAX, u32::MAX);
+        (self.warn_at, self.queue.look_at) = (u32::MAX, u32::MAX);
         Some(depth as usize)
     }
 

@@ -101,19 +101,20 @@ pub(super) struct Queue<M, N> {
     notices: u32,
     /// How many of those bring no message.
     silent: u32,
-    /// How many bursts were taken in a row, as far as it matters.
-    bursts: u8,
+    /// As many messages are below the mark for a warning, whatever is left of the last burst: the activation writes down what is
+    /// left all the time, and that is read when it matters.
+    pub(super) look_at: u32,
 }
 
 impl<M, N: Notice> Queue<M, N> {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(look_at: u32) -> Self {
         Self {
             first: None,
             rest: Burst::new(),
             len: 0,
             notices: 0,
             silent: 0,
-            bursts: 0,
+            look_at,
         }
     }
 
@@ -206,9 +207,13 @@ impl<M, N: Notice> Queue<M, N> {
     }
 
     /// Takes the first entry, and all others into the emptied `burst`, whose buffer stays here. Says how many messages are
-    /// among those.
+    /// among those. `bursts` counts how many had others in a row, as far as it matters.
     #[inline]
-    pub(super) fn take_burst(&mut self, burst: &mut Burst<M, N>) -> Option<(Entry<M, N>, u32)> {
+    pub(super) fn take_burst(
+        &mut self,
+        burst: &mut Burst<M, N>,
+        bursts: &mut u8,
+    ) -> Option<(Entry<M, N>, u32)> {
         let Some(first) = self.first.take() else {
             self.rest.keep(burst);
             return None;
@@ -216,10 +221,10 @@ impl<M, N: Notice> Queue<M, N> {
         self.uncount(&first);
         let messages = self.messages();
         if self.len == 0 {
-            self.bursts = 0;
+            *bursts = 0;
             return Some((first, 0));
         }
-        self.bursts = self.bursts.saturating_add(1);
+        *bursts = bursts.saturating_add(1);
         self.forget_counts();
         mem::swap(&mut self.rest, burst);
         Some((first, messages))
@@ -260,9 +265,9 @@ impl<M, N: Notice> Queue<M, N> {
 
     /// Takes the buffer out of an empty queue that becomes idle, unless one burst follows another.
     #[inline]
-    pub(super) fn take_buffer(&mut self) -> Burst<M, N> {
+    pub(super) fn take_buffer(&mut self, bursts: u8) -> Burst<M, N> {
         let mut buffer = mem::replace(&mut self.rest, Burst::new());
-        if self.bursts > 1 {
+        if bursts > 1 {
             self.rest.keep(&mut buffer);
         }
         buffer
@@ -307,9 +312,9 @@ mod tests {
 
     /// Takes `taken` entries of a burst of 60 while `since` come, and puts the rest back.
     fn put_back_after(taken: u32, since: u32) -> (Queue<u32, bool>, bool) {
-        let (mut queue, mut burst) = (Queue::new(), Burst::new());
+        let (mut queue, mut burst) = (Queue::new(u32::MAX), Burst::new());
         (0..60).for_each(|number| queue.push(entry(number)));
-        let (first, mut messages) = queue.take_burst(&mut burst).unwrap();
+        let (first, mut messages) = queue.take_burst(&mut burst, &mut 0).unwrap();
         assert_eq!(shown(Some(first)), shown(Some(entry(0))));
         for number in 1..taken {
             let next = burst.pop();

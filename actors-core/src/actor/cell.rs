@@ -382,7 +382,7 @@ impl<M: Message> Member for Cell<M> {
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
         let parked = self.mail.control(&self.side, |control| {
-            change(control.get_or_insert_default())
+            change(control.get_or_insert_default());
         });
         schedule_all(parked.map(Runnable::new));
         if self.core.is_over() {

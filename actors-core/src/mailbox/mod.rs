@@ -1,4 +1,4 @@
-//! The mailbox of an actor: queue, scheduled flag and parked waker behind one small lock.
+//! The mailbox of an actor: its queue, and the actor itself while it is idle, behind one small lock.
 //!
 //! Everybody pushes; only the actor's own activation takes. The activation itself is kept here while it has nothing to do:
 //! whoever makes it active takes it out, owns it, and gives it to a queue. So an activation is in one place at any time, and
@@ -23,8 +23,9 @@
 //! outside. A push waits for nothing but the lock.
 //!
 //! **Burst.** When an unbounded mailbox holds more than one entry, the activation takes all of them at once, and leaves its
-//! emptied buffer for those who push meanwhile. What it has taken but not begun is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
-//! exact.
+//! emptied buffer for those who push meanwhile. When it becomes idle the buffer goes, unless it is small and bursts follow one
+//! another. What the activation has taken but not begun is still mailbox: [`depth`](MailboxCell::depth) counts it, and a failure
+//! puts it back. A bounded mailbox is taken from one by one, so that its room is exact.
 //!
 //! **Room.** Waiters for room are first come, first served. Room that frees is granted to the first of them there and then, so
 //! that nobody overtakes; a granted waiter that goes away passes its grant on.

@@ -86,7 +86,7 @@ impl<M: Message> Cell<M> {
     #[inline]
     pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
         let idle = self.offer_quietly(message, admission)?;
-        schedule_all(idle);
+        schedule_parked(idle);
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl<M: Message> Cell<M> {
         deep: Option<usize>,
     ) {
         self.after_push(evicted, deep);
-        schedule_all(idle.map(Runnable::new));
+        schedule_parked(idle.map(Runnable::new));
     }
 
     /// What becomes of a message that was refused at a tell.
@@ -227,7 +227,7 @@ impl<M: Message> Cell<M> {
     /// Queues a notice; gives it back when the mailbox is closed.
     pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
         let idle = self.mail.notify(notice)?;
-        schedule_all(idle.map(Runnable::new));
+        schedule_parked(idle.map(Runnable::new));
         Ok(())
     }
 
@@ -384,7 +384,7 @@ impl<M: Message> Member for Cell<M> {
         let parked = self.mail.control(&self.side, |control| {
             change(control.get_or_insert_default());
         });
-        schedule_all(parked.map(Runnable::new));
+        schedule_parked(parked.map(Runnable::new));
         if self.core.is_over() {
             self.drop_orders();
         }
@@ -406,7 +406,7 @@ impl<M: Message> Member for Cell<M> {
     fn let_go(&self) {
         self.close_door();
         // Closed workers drop it.
-        schedule_all(self.mail.end().map(Runnable::new));
+        schedule_parked(self.mail.end().map(Runnable::new));
         if self.core.claim_birth() {
             self.turn_out();
             let member: &dyn Member = self;
@@ -461,9 +461,9 @@ impl<M: Message> Member for Cell<M> {
     }
 }
 
-/// Makes what was parked runnable.
+/// Makes an activation runnable, if there was one to take out of the mailbox.
 #[inline]
-fn schedule_all(runnable: Option<Runnable>) {
+fn schedule_parked(runnable: Option<Runnable>) {
     if let Some(runnable) = runnable {
         dispatch::schedule(runnable);
     }
@@ -476,7 +476,7 @@ impl<M: Message> Wake for Cell<M> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        schedule_all(self.mail.wake().map(Runnable::new));
+        schedule_parked(self.mail.wake().map(Runnable::new));
     }
 }
 

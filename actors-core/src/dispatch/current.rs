@@ -90,7 +90,7 @@ pub(crate) fn run_here(runnable: Runnable) {
     if !is_free {
         return schedule(runnable);
     }
-    guarded("a task", || runnable.run());
+    guarded("a turn", || runnable.run());
     CURRENT.with(|current| current.runs_here.set(false));
 }
 
@@ -126,7 +126,7 @@ pub(super) fn bury(runnables: VecDeque<Runnable>) {
     });
     if outermost.unwrap_or(false) {
         while let Some(runnable) = CURRENT.with(Current::next_to_bury) {
-            guarded("the destructor of a task", || drop(runnable));
+            guarded("the destructor of a runnable", || drop(runnable));
         }
     }
 }

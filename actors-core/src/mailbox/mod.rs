@@ -5,12 +5,12 @@
 //! needs no state and no lock of its own. Which thread may do what follows from the state, and every change of it happens
 //! under the lock:
 //!
-//! | state    | the activation is                       | a push of a message  | a control signal       | a wake-up            |
-//! |----------|-----------------------------------------|----------------------|------------------------|----------------------|
+//! | state    | the activation is                       | a push of a message  | a control signal       | a wake-up             |
+//! |----------|-----------------------------------------|----------------------|------------------------|-----------------------|
 //! | idle     | parked here                             | takes it out         | takes it out           | is stale, and nothing |
-//! | active   | in a run queue, or being polled         | queues               | sets the attention flag | is remembered       |
-//! | awaiting | parked here, in the midst of user code  | queues               | takes it out           | takes it out         |
-//! | gone     | ended, or never to run again            | is refused           | is kept, changes nothing | nothing            |
+//! | active   | in a run queue, or being polled         | queues               | sets the attention flag | is remembered        |
+//! | awaiting | parked here, in the midst of user code  | queues               | takes it out           | takes it out          |
+//! | gone     | ended, or never to run again            | is refused           | is kept, changes nothing | nothing             |
 //!
 //! An activation that is gone while it runs cannot park: it is given back to a queue, and whoever runs that drops it (the
 //! workers are closed by then).

@@ -216,8 +216,7 @@ impl Core {
     }
 
     /// The number of handled messages, but for those that have spilled into the counters of the system.
-    #[inline]
-    pub(crate) fn handled(&self) -> u64 {
+    pub(super) fn handled(&self) -> u64 {
         self.handled.get()
     }
 

@@ -129,6 +129,7 @@ impl<M: Message> Cell<M> {
     }
 
     /// Queues the message that `make` makes, or makes it a dead letter. See [`MailboxCell::push_made`] for what `make` may do.
+    // Inlined always, and so is what it calls on the way: it is the message's only move.
     #[inline(always)]
     pub(super) fn tell(&self, make: impl FnOnce() -> M) {
         match self.mail.push_made(&self.side, make) {

@@ -15,7 +15,7 @@ use crate::common::Gate;
 use crate::common::world::{beside, on_two_threads_with};
 
 const TASKS: u64 = 64;
-const EACH: u64 = 400;
+const EACH: u64 = 250;
 
 /// What the asks came to.
 #[derive(Default)]
@@ -164,7 +164,7 @@ fn of_the_asks_of_64_tasks_each_ends_once_when_failures_restart() {
 #[test]
 fn of_the_asks_of_64_tasks_those_that_a_failure_turns_out_were_not_begun() {
     on_two_threads_with(patient, async move |system| {
-        for _life in 0..6 {
+        for _life in 0..5 {
             let before = Account::of(&system);
             let evidence = Arc::new(Evidence::default());
             let target = Target::spawn(&system, &Witness::new(&evidence), Supervision::stop());

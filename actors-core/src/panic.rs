@@ -68,8 +68,8 @@ fn discard(mut payload: Box<dyn Any + Send>) {
 
 /// Owns a value of the user's type, and catches the panic of its destructor.
 ///
-/// What lives in a task needs it, because `async-task` aborts the process when dropping a future panics. The text of
-/// such a panic is lost; use [`drop_quietly`] where somebody can report it.
+/// What lives in an activation or a task needs it: whoever drops one has other things to do, and `async-task` aborts the process
+/// when dropping a future panics. The text of such a panic is lost; use [`drop_quietly`] where somebody can report it.
 pub(crate) struct Guarded<T>(Option<T>);
 
 const PRESENT: &str = "the value is taken only by what ends the wrapper";

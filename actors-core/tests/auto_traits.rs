@@ -87,7 +87,6 @@ fn what_an_actor_and_its_supervisor_hold_crosses_threads() {
     crosses_threads::<Spawn<Lonely>>();
     crosses_threads::<Reserved<Lonely>>();
     crosses_threads::<Runnable>();
-
     is_shared_between_threads::<Failure>();
     is_shared_between_threads::<Supervision>();
     is_shared_between_threads::<Box<dyn Schedule>>();

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ScaleArgs) -> Result<(), String> {
     for threads in 1..=threads {
         let mut row = format!("| {threads:>14} |");
         for workload in workloads {
-            process::report(&format!("{workload} on {threads} threads"));
+            process::report(&format!("{workload}, worker threads: {threads}"));
             let run = vec!["run".to_owned(), workload.to_string(), "ours".to_owned()];
             let nanos = process::figure(&with_how(args, threads, run))?;
             row += &format!(" {nanos:>10.1} |");

@@ -106,10 +106,12 @@ fn the_table_has_what_was_asked_for() {
     let table = String::from_utf8(output.stdout).unwrap();
     let firsts: Vec<&str> = table
         .lines()
+        .filter(|line| line.starts_with('|'))
         .filter_map(|line| line.split(' ').nth(1))
         .collect();
     assert_eq!(firsts, ["workload", "--------", "tell1", "ask"]);
     assert!(!table.contains("kameo"), "{table}");
+    assert!(table.contains("rounds: 2, "), "{table}");
 }
 
 #[test]

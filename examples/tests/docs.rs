@@ -310,6 +310,7 @@ fn every_promise_has_a_test_that_exists() {
     let page = root().join("docs/guarantees.md");
     let tests = tests();
     let mut groups = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
     for row in rows(&read(&page)) {
         let [number, _, names, ..] = &row[..] else {
             continue;
@@ -322,6 +323,8 @@ fn every_promise_has_a_test_that_exists() {
             continue;
         };
         groups.insert(group);
+        let is_new = numbers.insert(number.clone());
+        complaints.unless(is_new, &page, &format!("{number} is there twice"));
         let names: Vec<_> = names.split('`').skip(1).step_by(2).collect();
         complaints.unless(!names.is_empty(), &page, &format!("{number} has no test"));
         for name in names {

@@ -1,6 +1,9 @@
-//! The activation: the task in which an actor's state lives, by value, and its turns.
+//! The activation: the future in which an actor's state lives, by value, and its turns.
 //!
-//! Nobody but this task can reach the state, and a task is polled by one thread at a time: that is why it needs no lock.
+//! Nobody but this future can reach the state, and it has one owner at any time, who alone can poll it: that is why the state needs
+//! no lock. It is in the mailbox while there is nothing to do, in a run queue as a [`Runnable`](crate::dispatch::Runnable) when there
+//! is, and on the stack of a worker during its turn. It is polled with a waker that does nothing: what makes it runnable is a push,
+//! control, or the cell as the waker of what user code waits for, and each of them takes it out of the mailbox.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -131,7 +134,7 @@ impl<A: Actor> Drop for Life<A> {
     fn drop(&mut self) {
         let core = &self.cell.core;
         if core.state() == ActorState::Busy {
-            // The task was dropped in the midst of a handler.
+            // It was dropped in the midst of a handler.
             add(&core.system.counters.failed, 1);
             core.set_state(ActorState::Stopping);
         }

@@ -86,7 +86,7 @@ impl<M: Message> Cell<M> {
     #[inline]
     pub(super) fn offer(&self, message: M, admission: Admission) -> Result<(), (M, Refusal)> {
         let idle = self.offer_quietly(message, admission)?;
-        schedule_all(idle);
+        schedule_parked(idle);
         Ok(())
     }
 
@@ -129,6 +129,7 @@ impl<M: Message> Cell<M> {
     }
 
     /// Queues the message that `make` makes, or makes it a dead letter. See [`MailboxCell::push_made`] for what `make` may do.
+    // Inlined always, and so is what it calls on the way: it is the message's only move.
     #[inline(always)]
     pub(super) fn tell(&self, make: impl FnOnce() -> M) {
         match self.mail.push_made(&self.side, make) {
@@ -151,7 +152,7 @@ impl<M: Message> Cell<M> {
         deep: Option<usize>,
     ) {
         self.after_push(evicted, deep);
-        schedule_all(idle.map(Runnable::new));
+        schedule_parked(idle.map(Runnable::new));
     }
 
     /// What becomes of a message that was refused at a tell.
@@ -227,7 +228,7 @@ impl<M: Message> Cell<M> {
     /// Queues a notice; gives it back when the mailbox is closed.
     pub(super) fn notify(&self, notice: Box<Notice<M>>) -> Result<(), Box<Notice<M>>> {
         let idle = self.mail.notify(notice)?;
-        schedule_all(idle.map(Runnable::new));
+        schedule_parked(idle.map(Runnable::new));
         Ok(())
     }
 
@@ -382,9 +383,9 @@ impl<M: Message> Member for Cell<M> {
 
     fn control(&self, change: &mut dyn FnMut(&mut Orders)) {
         let parked = self.mail.control(&self.side, |control| {
-            change(control.get_or_insert_default())
+            change(control.get_or_insert_default());
         });
-        schedule_all(parked.map(Runnable::new));
+        schedule_parked(parked.map(Runnable::new));
         if self.core.is_over() {
             self.drop_orders();
         }
@@ -406,7 +407,7 @@ impl<M: Message> Member for Cell<M> {
     fn let_go(&self) {
         self.close_door();
         // Closed workers drop it.
-        schedule_all(self.mail.end().map(Runnable::new));
+        schedule_parked(self.mail.end().map(Runnable::new));
         if self.core.claim_birth() {
             self.turn_out();
             let member: &dyn Member = self;
@@ -461,9 +462,9 @@ impl<M: Message> Member for Cell<M> {
     }
 }
 
-/// Makes what was parked runnable.
+/// Makes an activation runnable, if there was one to take out of the mailbox.
 #[inline]
-fn schedule_all(runnable: Option<Runnable>) {
+fn schedule_parked(runnable: Option<Runnable>) {
     if let Some(runnable) = runnable {
         dispatch::schedule(runnable);
     }
@@ -476,7 +477,7 @@ impl<M: Message> Wake for Cell<M> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        schedule_all(self.mail.wake().map(Runnable::new));
+        schedule_parked(self.mail.wake().map(Runnable::new));
     }
 }
 

@@ -24,9 +24,10 @@ use super::Actor;
 use super::call::{Call, ReplyKind};
 use super::cell::{Cell, Notice};
 use super::factory::{Factory, IntoState, once, source, with_args};
+use super::nest::Nest;
 use super::recipient::Recipient;
 use super::reference::ActorRef;
-use super::spawn::{Nest, Reserved, Spawn};
+use super::spawn::{Reserved, Spawn};
 use super::starting::Starting;
 use super::stopping::order_end;
 

@@ -228,7 +228,7 @@ impl<A: Actor, T> Future for Drive<'_, '_, A, T> {
     }
 }
 
-/// A future that is left was neither driven to its end nor cut: no runtime polls its task any more. Its askers learn that
+/// A future that is left was neither driven to its end nor cut: nobody polls its activation any more. Its askers learn that
 /// the actor has stopped.
 impl<A: Actor, T> Drop for Drive<'_, '_, A, T> {
     fn drop(&mut self) {

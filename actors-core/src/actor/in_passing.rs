@@ -17,18 +17,18 @@ use tokio::time::Instant;
 use crate::dispatch::{self, Runnable};
 use crate::event::LifecycleEvent;
 use crate::system::member::Core;
-use crate::system::pace::{Kind, QUICK};
+use crate::system::pace::{QUICK, Variant};
 
 use super::Message;
 use super::cell::Cell;
 
-/// A task of Tokio's has 128 steps before it must let others run. As many asks are one step of it, ...
-const ASKS_PER_STEP: u64 = 8;
+/// A task of Tokio's has 128 steps before it must let others run. As many asks are one step of it, whomever they ask, ...
+const ASKS_PER_STEP: u8 = 8;
 /// ... if none of them took longer than this; or else each is.
 const SHORT: Duration = Duration::from_micros(1);
 
 /// A handler that may run on this thread, should its actor be idle.
-pub(super) struct InPassing(Kind);
+pub(super) struct InPassing(Variant);
 
 impl InPassing {
     /// Finds out whether the handler of a message may run here: before the message is pushed, because afterwards others have it.
@@ -38,8 +38,8 @@ impl InPassing {
         if !core.system.runs_in_passing {
             return None;
         }
-        let kind = Kind::of(message);
-        core.pace.is_quick(kind).then_some(Self(kind))
+        let variant = Variant::of(message);
+        core.pace.is_quick(variant).then_some(Self(variant))
     }
 
     /// Gives the actor, which was idle, its turn: here, if this is the place for it. `began` is the time now, as far as it
@@ -57,14 +57,16 @@ impl InPassing {
             return false;
         }
         core.pace.begin();
-        dispatch::run_here(idle);
+        let Some(given) = dispatch::run_here(idle) else {
+            return false;
+        };
         let ended = core.system.clock.now();
         let is_short = ended <= began + SHORT;
         if !is_short && ended > began + QUICK {
             self.was_slow(core, ended.saturating_duration_since(began));
         }
         // It is work of the asker's task: a row of asks lets other tasks run.
-        let is_step = !is_short || core.handled().is_multiple_of(ASKS_PER_STEP);
+        let is_step = !is_short || given.is_multiple_of(ASKS_PER_STEP);
         is_step && take_a_step(cx)
     }
 

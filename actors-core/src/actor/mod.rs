@@ -19,6 +19,7 @@ mod in_passing;
 mod judge;
 pub(crate) mod lifecycle;
 mod lookup;
+mod nest;
 pub(crate) mod recipient;
 pub(crate) mod reference;
 pub(crate) mod reply;

@@ -100,6 +100,7 @@ impl<A: Actor> ActorRef<A> {
     }
 
     /// Sends the message that generated code puts together.
+    // Inlined always, as `Cell::tell` is.
     #[inline(always)]
     pub(super) fn tell_made(&self, make: impl FnOnce() -> A::Msg) {
         self.cell().tell(make);

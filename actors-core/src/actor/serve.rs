@@ -22,7 +22,7 @@ use crate::supervision::{Failure, FailureOrigin};
 use crate::system::ActorState;
 use crate::system::clock::Clock;
 use crate::system::counters::add;
-use crate::system::pace::Kind;
+use crate::system::pace::Variant;
 
 use super::activation::answer_orphans;
 use super::cell::{Notice, UNNAMED};
@@ -82,6 +82,8 @@ impl<A: Actor> Life<A> {
     }
 
     /// Does what comes next; gives what is to be waited for before the next step.
+    // Inlined always, here and in `begin`: the loop of an activation is their only caller, and a call would move each message
+    // through memory.
     #[inline(always)]
     pub(super) fn step<'a>(&'a mut self, born: &'a mut Born<A>) -> Option<Wait<'a, A>> {
         if self.wants_a_look()
@@ -216,6 +218,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Calls the handler, unless there is no need to.
+    // Inlined always: see `step`.
     #[inline(always)]
     fn begin<'a>(&mut self, message: A::Msg, Born { state, ctx }: &'a mut Born<A>) -> Step<'a> {
         // What a message says of itself may be user code.
@@ -239,11 +242,11 @@ impl<A: Actor> Life<A> {
         self.cell.core.set_state(ActorState::Busy);
         let core = &self.cell.core;
         let measured = core.pace.is_wanted();
-        let measured = measured.then(|| (Kind::of(&message), Clock::real_now()));
+        let measured = measured.then(|| (Variant::of(&message), Clock::real_now()));
         let flow = panic::catch(|| state.receive(message, ctx));
-        if let Some((kind, began)) = measured {
+        if let Some((handler, began)) = measured {
             let waits = flow.as_ref().is_ok_and(Flow::waits);
-            core.pace.note(kind, (!waits).then(|| began.elapsed()));
+            core.pace.note(handler, (!waits).then(|| began.elapsed()));
         }
         match flow {
             // The ordinary end of an ordinary message, with nothing to tell.
@@ -257,6 +260,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Goes on after the call: with the account of it, or with the future that it came to.
+    // Never inlined, so that `begin` stays small for those that are done after the call.
     #[inline(never)]
     fn go_on<'a>(
         &self,

@@ -2,12 +2,11 @@
 //!
 //! The phase says who may still decide what becomes of the message:
 //!
-//! | phase     | set by                                         | the handler              | the asker                |
-//! |-----------|------------------------------------------------|--------------------------|--------------------------|
-//! | queued    | the ask                                        | may claim it             | may cancel it            |
-//! | running   | the activation, just before it calls the method | has begun               | may only leave           |
-//! | cancelled | the asker, dropped or timed out before that    | does not run             | is gone, `Queued`        |
-//! | left      | the asker, dropped or timed out after that     | runs on                  | is gone, `Running`       |
+//! | phase     | set by                                          | the handler  | the asker                             |
+//! |-----------|-------------------------------------------------|--------------|---------------------------------------|
+//! | queued    | the ask                                         | may claim it | may cancel it                         |
+//! | running   | the activation, just before it calls the method | has begun    | may only leave, which stops nobody    |
+//! | cancelled | the asker, dropped or timed out before that     | does not run | is gone                               |
 //!
 //! Claim and cancel are one compare-exchange on the same word, so exactly one of them wins. The answer is under a lock beside
 //! it: the first answer counts, and one that comes when the asker is gone is late: counted and dropped.
@@ -34,9 +33,8 @@ use super::reply::{Claim, WayBack, sealed, unwanted};
 const QUEUED: u8 = 0;
 const RUNNING: u8 = 1;
 const CANCELLED: u8 = 2;
-const LEFT: u8 = 3;
 /// There is no asker, and there never was: the answer goes on as a message.
-const FORWARDS: u8 = 4;
+const FORWARDS: u8 = 3;
 
 /// What an asker and the message of its ask share.
 pub(super) struct Slot<T> {
@@ -232,10 +230,7 @@ impl<T: Send + 'static> Slot<T> {
             Ordering::Acquire,
         ) {
             Ok(_) | Err(CANCELLED) => Phase::Queued,
-            Err(_) => {
-                self.phase.store(LEFT, Ordering::Release);
-                Phase::Running
-            }
+            Err(_) => Phase::Running,
         };
         let mut state = self.state.lock();
         if let Some(answer) = take(&mut state) {

@@ -25,6 +25,8 @@ struct Current {
     turn: Turn,
     /// Whether this thread gives a turn in passing.
     runs_here: Cell<bool>,
+    /// How many it has given so; wraps.
+    given_here: Cell<u8>,
 }
 
 impl Current {
@@ -34,6 +36,7 @@ impl Current {
             grave: RefCell::new(None),
             turn: Turn::new(),
             runs_here: Cell::new(false),
+            given_here: Cell::new(0),
         }
     }
 }
@@ -79,8 +82,8 @@ pub(super) fn push_local(runnable: Runnable) {
 }
 
 /// Runs it on this thread, unless that is in a turn or a poll of a worker: those have a queue of their own, and must not be
-/// nested.
-pub(crate) fn run_here(runnable: Runnable) {
+/// nested. Gives how many turns this thread has given so, modulo 256; `None` if it was scheduled instead.
+pub(crate) fn run_here(runnable: Runnable) -> Option<u8> {
     let is_free = CURRENT
         .try_with(|current| {
             let is_free = current.desk.borrow().is_none() && !current.turn.has_actor();
@@ -88,10 +91,16 @@ pub(crate) fn run_here(runnable: Runnable) {
         })
         .unwrap_or(false);
     if !is_free {
-        return schedule(runnable);
+        schedule(runnable);
+        return None;
     }
-    guarded("a task", || runnable.run());
-    CURRENT.with(|current| current.runs_here.set(false));
+    guarded("a turn", || runnable.run());
+    CURRENT.with(|current| {
+        current.runs_here.set(false);
+        let given = current.given_here.get().wrapping_add(1);
+        current.given_here.set(given);
+        Some(given)
+    })
 }
 
 /// Says whether the turn on this thread has used up its slice of time. An activation asks every few messages.
@@ -126,7 +135,7 @@ pub(super) fn bury(runnables: VecDeque<Runnable>) {
     });
     if outermost.unwrap_or(false) {
         while let Some(runnable) = CURRENT.with(Current::next_to_bury) {
-            guarded("the destructor of a task", || drop(runnable));
+            guarded("the destructor of a runnable", || drop(runnable));
         }
     }
 }

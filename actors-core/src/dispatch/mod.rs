@@ -1,5 +1,10 @@
 //! Gives runnable actors a thread; knows no actor.
 //!
+//! An [`Activation`] owns itself: a [`Runnable`] is the activation of an actor, taken out of its mailbox, or a turn of a task of the
+//! system's. So a runnable is in one queue, or on one stack, and needs no state that says where it is. After its turn, the actor
+//! puts its activation where it belongs ([`settle`](turn::Identity::settle)). Only tasks of the system and pipes are made with
+//! `async-task`.
+//!
 //! Whatever makes an actor runnable hands a [`Runnable`] to a [`Schedule`]: the one seam between actors and threads. In
 //! production that is [`Workers`], a fixed number of long-lived tasks on the Tokio runtime; a simulation is another.
 //!

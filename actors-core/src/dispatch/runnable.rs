@@ -122,9 +122,11 @@ fn take_turn(mut activation: Pin<Box<dyn Activation>>) {
         return;
     };
     let mut me = Arc::clone(me);
+    // Bounded: what goes on uses up the messages of this very turn, and then gives way.
     loop {
         me.count_poll();
         let (poll, lent) = turn::in_turn(me, || activation.as_mut().poll());
+        // A thread at its end does not give back what it was lent.
         let Some(lent) = lent.or_else(|| activation.identity().cloned()) else {
             return;
         };

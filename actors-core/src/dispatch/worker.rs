@@ -73,7 +73,7 @@ impl Worker {
         let _lent = current::lend(&mut self.desk);
         for turn in 0.. {
             match current::at_desk(|desk| desk.next(turn)) {
-                Some(Ok(runnable)) => guarded("a task", || runnable.run()),
+                Some(Ok(runnable)) => guarded("a turn", || runnable.run()),
                 Some(Err(end)) => return end,
                 None => break,
             }

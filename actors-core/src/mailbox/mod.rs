@@ -1,16 +1,16 @@
-//! The mailbox of an actor: queue, scheduled flag and parked waker behind one small lock.
+//! The mailbox of an actor: its queue, and the actor itself while it is idle, behind one small lock.
 //!
 //! Everybody pushes; only the actor's own activation takes. The activation itself is kept here while it has nothing to do:
 //! whoever makes it active takes it out, owns it, and gives it to a queue. So an activation is in one place at any time, and
 //! needs no state and no lock of its own. Which thread may do what follows from the state, and every change of it happens
 //! under the lock:
 //!
-//! | state    | the activation is                       | a push of a message  | a control signal       | a wake-up            |
-//! |----------|-----------------------------------------|----------------------|------------------------|----------------------|
+//! | state    | the activation is                       | a push of a message  | a control signal       | a wake-up             |
+//! |----------|-----------------------------------------|----------------------|------------------------|-----------------------|
 //! | idle     | parked here                             | takes it out         | takes it out           | is stale, and nothing |
-//! | active   | in a run queue, or being polled         | queues               | sets the attention flag | is remembered       |
-//! | awaiting | parked here, in the midst of user code  | queues               | takes it out           | takes it out         |
-//! | gone     | ended, or never to run again            | is refused           | is kept, changes nothing | nothing            |
+//! | active   | in a run queue, or being polled         | queues               | sets the attention flag | is remembered        |
+//! | awaiting | parked here, in the midst of user code  | queues               | takes it out           | takes it out          |
+//! | gone     | ended, or never to run again            | is refused           | is kept, changes nothing | nothing             |
 //!
 //! An activation that is gone while it runs cannot park: it is given back to a queue, and whoever runs that drops it (the
 //! workers are closed by then).
@@ -23,8 +23,9 @@
 //! outside. A push waits for nothing but the lock.
 //!
 //! **Burst.** When an unbounded mailbox holds more than one entry, the activation takes all of them at once, and leaves its
-//! emptied buffer for those who push meanwhile. What it has taken but not begun is still mailbox: [`depth`](MailboxCell::depth) counts it. A bounded mailbox is taken from one by one, so that its room is
-//! exact.
+//! emptied buffer for those who push meanwhile. When it becomes idle the buffer goes, unless it is small and bursts follow one
+//! another. What the activation has taken but not begun is still mailbox: [`depth`](MailboxCell::depth) counts it, and a failure
+//! puts it back. A bounded mailbox is taken from one by one, so that its room is exact.
 //!
 //! **Room.** Waiters for room are first come, first served. Room that frees is granted to the first of them there and then, so
 //! that nobody overtakes; a granted waiter that goes away passes its grant on.
@@ -32,10 +33,12 @@
 mod queue;
 mod room;
 mod settings;
+mod side;
+mod verdict;
 
 use std::collections::VecDeque;
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use crate::panic;
@@ -45,6 +48,8 @@ pub(crate) use queue::Burst;
 use queue::Queue;
 use room::Room;
 pub use settings::{Mailbox, Overflow};
+pub(crate) use side::{Pause, Side};
+pub(crate) use verdict::{Admission, Push, Refusal, Rest, Take, Wait};
 
 /// What the mailbox must know of a notice.
 pub(crate) trait Notice {
@@ -74,87 +79,6 @@ impl<M, N: Notice> Entry<M, N> {
     }
 }
 
-/// Why a push was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    Closed,
-    Full(Overflow),
-}
-
-/// How the pusher came by the right to push.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Admission {
-    /// It waits for nothing, and accepts what the overflow policy does.
-    Tell,
-    /// It waits for nothing, and wants the message back when there is no room, whatever the policy.
-    Try,
-    /// It was granted the room for this ticket.
-    Granted(u64),
-}
-
-/// What a push did, and what its caller must do now, outside the lock.
-#[must_use]
-#[derive(Debug)]
-pub(crate) enum Push<M, P> {
-    /// With the activation if it was idle, to be run.
-    Accepted(Option<P>),
-    /// The same, and the caller has something to tell of.
-    Strained {
-        idle: Option<P>,
-        /// The victim of [`Overflow::DropOldest`], now a dead letter.
-        evicted: Option<M>,
-        /// The depth, when it has just passed the mark set for a warning.
-        deep: Option<usize>,
-    },
-    Refused(M, Refusal),
-}
-
-/// What the activation got.
-#[must_use]
-#[derive(Debug)]
-pub(crate) enum Take<M, N> {
-    Entry(Entry<M, N>),
-    /// An entry, and nothing was behind it.
-    Last(Entry<M, N>),
-    /// There is a control signal to look at first.
-    Attention,
-    /// There is nothing.
-    Nothing,
-}
-
-/// Why an activation gives up its thread before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Pause {
-    /// It has handled all there was.
-    Idle,
-    /// It is in the midst of user code, which will be woken.
-    Awaiting,
-    /// Others come first.
-    Turn,
-    /// It was parked since.
-    Parked,
-}
-
-/// What becomes of an activation that has paused.
-#[must_use]
-pub(crate) enum Rest<P> {
-    Parked,
-    /// There is more for it to do in this very turn.
-    GoesOn(P),
-    /// It goes to the back of a queue.
-    Again(P),
-}
-
-/// What a wait for room came to.
-#[must_use]
-#[derive(Debug)]
-pub(crate) enum Wait {
-    Granted,
-    Pending,
-    Closed,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Park {
     Idle,
@@ -166,25 +90,6 @@ enum Park {
 /// The mailbox proper. `M` is a message, `N` a notice, `C` the control lane: data of the actor's own making that is under
 /// the same lock; `P` is the activation.
 pub(crate) struct MailboxCell<M, N, C, P>(Mutex<Inner<M, N, C, P>>);
-
-/// The part of a mailbox that the activation reads and writes with each message, without the lock.
-///
-/// It is to lie away from the other part, at least a cache line from what pushers write: or each message would cost both sides a
-/// transfer between their processors.
-pub(crate) struct Side {
-    /// How many messages the activation has taken as a burst and not begun.
-    // Ordering: Relaxed everywhere. It grows under the lock, where others read it, so that no message is counted twice;
-    // the activation alone counts it down.
-    taken: AtomicU32,
-    /// On while there is something in the control lane that the activation has not looked at.
-    // Ordering: Relaxed everywhere. It changes under the lock, and is read there when it matters (parking); the look
-    // between two messages may come one message late.
-    attention: AtomicBool,
-    /// Why the activation paused last.
-    // Ordering: Relaxed everywhere. It belongs to whoever has the activation, and that goes from one to the next through the
-    // lock or a queue.
-    pause: AtomicU8,
-}
 
 /// In the order of how often they are needed: what few pushers and takers need comes last.
 #[repr(C)]
@@ -203,41 +108,6 @@ struct Inner<M, N, C, P> {
     warn_at: u32,
     room: Option<Box<Room>>,
     control: C,
-}
-
-impl Side {
-    pub(crate) const fn new() -> Self {
-        Self {
-            taken: AtomicU32::new(0),
-            attention: AtomicBool::new(false),
-            pause: AtomicU8::new(Pause::Idle as u8),
-        }
-    }
-
-    /// Says whether the control lane wants to be looked at; a hint that may come one message late.
-    #[inline]
-    pub(crate) fn has_attention(&self) -> bool {
-        self.attention.load(Ordering::Relaxed)
-    }
-
-    /// Says why the activation is about to give up its thread; just before it does.
-    #[inline]
-    pub(crate) fn will_pause(&self, pause: Pause) {
-        self.pause.store(pause as u8, Ordering::Relaxed);
-    }
-
-    /// Says whether the activation was parked when it paused last.
-    #[inline]
-    pub(crate) fn was_parked(&self) -> bool {
-        self.pause.load(Ordering::Relaxed) == Pause::Parked as u8
-    }
-
-    /// One of the burst is begun.
-    #[inline]
-    fn count_begun(&self) {
-        let taken = self.taken.load(Ordering::Relaxed);
-        self.taken.store(taken - 1, Ordering::Relaxed);
-    }
 }
 
 impl<M, N: Notice, C: Default, P> MailboxCell<M, N, C, P> {
@@ -559,6 +429,7 @@ impl<M, N: Notice, C, P> Inner<M, N, C, P> {
         self.accept(message, evicted, side)
     }
 
+    // Inlined always, for `push_made`.
     #[inline(always)]
     fn accept(&mut self, message: M, evicted: Option<M>, side: &Side) -> Push<M, P> {
         self.accepted += 1;

@@ -1,6 +1,9 @@
 //! The queue of a mailbox: room for one entry inline, and for a burst in a box of its own.
 //!
 //! An actor that gets one message at a time never allocates for it; a burst moves out as one pointer.
+//!
+//! What a push calls is inlined always: a message is made in its place, see
+//! [`push_made`](super::MailboxCell::push_made), and a call on the way would move it.
 
 use std::collections::VecDeque;
 use std::mem;

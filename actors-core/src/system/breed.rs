@@ -74,7 +74,7 @@ pub(crate) struct Breed {
     pub(crate) policy: Supervision,
 }
 
-/// The breeds of the latest children of a parent, so that the next one of the kind need not make its own.
+/// The breeds of the latest two kinds of children of a parent, so that the next one need not make its own.
 ///
 /// They are held weakly: a breed holds the system, and would keep it alive.
 #[derive(Default)]

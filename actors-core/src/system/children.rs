@@ -83,19 +83,23 @@ impl Children {
 
     /// Adds a child, unless its name is taken; says whether it has.
     pub(super) fn add(&mut self, child: Arc<dyn Member>) -> bool {
-        if !self.is_indexed() {
-            let key = Key::of(child.core());
-            // An identity is never taken.
-            let may_be_taken = matches!(key, Key::Name(_));
-            if may_be_taken && self.find(&key).is_some() {
-                return false;
-            }
-            self.row.push(child);
-            if self.row.len() > FEW {
-                self.reindex();
-            }
-            return true;
+        if self.is_indexed() {
+            return self.add_indexed(child);
         }
+        let key = Key::of(child.core());
+        // An identity is never taken.
+        let may_be_taken = matches!(key, Key::Name(_));
+        if may_be_taken && self.find(&key).is_some() {
+            return false;
+        }
+        self.row.push(child);
+        if self.row.len() > FEW {
+            self.reindex();
+        }
+        true
+    }
+
+    fn add_indexed(&mut self, child: Arc<dyn Member>) -> bool {
         let key = Key::of(child.core());
         let hash = self.hasher.hash_one(&key);
         if self.find_indexed(hash, &key).is_some() {

@@ -216,8 +216,7 @@ impl Core {
     }
 
     /// The number of handled messages, but for those that have spilled into the counters of the system.
-    #[inline]
-    pub(crate) fn handled(&self) -> u64 {
+    pub(super) fn handled(&self) -> u64 {
         self.handled.get()
     }
 
@@ -386,7 +385,7 @@ pub(crate) trait Member: Send + Sync + 'static {
     /// Turns out what is queued: asks fail, tells become dead letters.
     fn turn_out(&self);
 
-    /// Takes the parked waker for good and lets it go, so that the activation is dropped if nothing runs it.
+    /// Takes the activation out of its mailbox for good and lets it go, so that it is dropped if nothing runs it.
     fn let_go(&self);
 
     /// Drops what children wait for, who will be stopped instead; with a failure, its asker is told.

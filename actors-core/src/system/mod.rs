@@ -234,7 +234,7 @@ impl SystemCore {
         }
     }
 
-    /// Takes the parked waker of each activation that is left, so that it is dropped, and its state with it.
+    /// Takes each activation that is left out of its mailbox, so that it is dropped, and its state with it.
     fn let_all_go(&self) {
         let mut left = self.family.members();
         while let Some(member) = left.pop() {

@@ -27,9 +27,9 @@ impl Pace {
 
     /// Says whether a handler was quick when it was last measured; if not, the next one that runs is to be measured.
     #[inline]
-    pub(crate) fn is_quick(&self, kind: Kind) -> bool {
+    pub(crate) fn is_quick(&self, variant: Variant) -> bool {
         let bits = self.0.load(Ordering::Relaxed);
-        let is_quick = bits & kind.0 != 0;
+        let is_quick = bits & variant.0 != 0;
         if !is_quick && bits & WANTED == 0 {
             self.0.fetch_or(WANTED, Ordering::Relaxed);
         }
@@ -43,12 +43,12 @@ impl Pace {
     }
 
     /// Takes note of how long a handler took; `None` if it waits.
-    pub(crate) fn note(&self, kind: Kind, took: Option<Duration>) {
+    pub(crate) fn note(&self, variant: Variant, took: Option<Duration>) {
         if took.is_some_and(|took| took <= QUICK) {
-            self.0.fetch_or(kind.0, Ordering::Relaxed);
+            self.0.fetch_or(variant.0, Ordering::Relaxed);
             self.0.fetch_and(!WANTED, Ordering::Relaxed);
         } else {
-            self.0.fetch_and(!(kind.0 | WANTED), Ordering::Relaxed);
+            self.0.fetch_and(!(variant.0 | WANTED), Ordering::Relaxed);
         }
     }
 
@@ -67,13 +67,13 @@ impl Pace {
 }
 
 /// There are as many bits for them.
-const KINDS: u64 = 30;
+const VARIANTS: u64 = 30;
 
-/// Which handler a message is for, as far as its pace goes: the variant of an enum, of which those 30 apart count as one.
+/// Which variant of its enum a message is, as far as its pace goes: those 30 apart count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind(u32);
+pub(crate) struct Variant(u32);
 
-impl Kind {
+impl Variant {
     /// Runs no code of the user's.
     #[inline]
     pub(crate) fn of<M>(message: &M) -> Self {
@@ -82,10 +82,10 @@ impl Kind {
         let number = number.0;
         // Few enums are so large, and a division is slow.
         Self(
-            4 << if number < KINDS {
+            4 << if number < VARIANTS {
                 number
             } else {
-                number % KINDS
+                number % VARIANTS
             },
         )
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_handler_is_quick_once_it_was_measured_and_until_it_is_slow() {
-        let (some, none) = (Kind::of(&Some(1)), Kind::of(&None::<u8>));
+        let (some, none) = (Variant::of(&Some(1)), Variant::of(&None::<u8>));
         assert_ne!(some, none);
         let pace = Pace::new();
         assert!(!pace.is_wanted());

@@ -13,7 +13,7 @@ use crate::common::until;
 use crate::common::world::on_two_threads_with;
 
 const GUESTS: u64 = 120;
-const PINGS: u64 = 150;
+const PINGS: u64 = 100;
 
 /// What all guests know.
 #[derive(Default)]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use actors_core::prelude::*;
 
 use super::{Account, EVENTS, Evidence, Number, Seen, Witness, patient, restart, restarts};
+use crate::common::Gate;
 use crate::common::world::on_two_threads_with;
 
 const THREADS: u64 = 8;
-const EACH: u64 = 5_000;
+const EACH: u64 = 3_000;
 
 /// Takes messages by number. One of four takes longer.
 pub(super) struct Target {
@@ -29,6 +30,14 @@ impl Target {
         tokio::task::yield_now().await;
         inside.leave();
         number
+    }
+
+    /// Waits at the gate, and always returns.
+    #[handler]
+    pub(super) async fn hold(&mut self, gate: Gate, number: Number) {
+        let inside = self.seen.enter(number);
+        gate.pass().await;
+        inside.leave_with(false);
     }
 
     #[on_stop]
@@ -112,7 +121,7 @@ fn of_what_eight_threads_tell_nothing_is_lost_or_doubled_when_failures_restart()
 #[test]
 fn what_eight_threads_tell_an_actor_that_a_failure_stops_is_handled_dead_or_refused() {
     on_two_threads_with(patient, async move |system| {
-        for _life in 0..8 {
+        for _life in 0..4 {
             let before = Account::of(&system);
             let evidence = Arc::new(Evidence::default());
             let witness = Witness::new(&evidence);

@@ -11,6 +11,8 @@ use super::table::figure;
 
 const COLUMNS: usize = 4;
 const PANEL_WIDTH: usize = 280;
+/// How wide a chart is at least, in panels: the line below them needs the room.
+const LEAST: usize = 2;
 const MARGIN: usize = 20;
 const TITLE: usize = 30;
 const BAR: usize = 14;
@@ -22,7 +24,7 @@ const LONGEST: usize = 150;
 
 pub(super) fn svg(workloads: &[Workload], contenders: &[Name], figures: &Figures) -> String {
     let panel_height = TITLE + contenders.len() * BAR_STEP + MARGIN;
-    let width = COLUMNS.min(workloads.len().max(1)) * PANEL_WIDTH + MARGIN;
+    let width = workloads.len().clamp(LEAST, COLUMNS) * PANEL_WIDTH + MARGIN;
     let height = workloads.len().div_ceil(COLUMNS) * panel_height + 2 * MARGIN;
     let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="sans-serif" font-size="12">
@@ -112,5 +114,11 @@ mod tests {
         for length in ["width=\"37.5\"", "width=\"150.0\"", "width=\"0.0\""] {
             assert!(svg.contains(length), "{length} in {svg}");
         }
+    }
+
+    #[test]
+    fn the_chart_of_one_workload_has_room_for_the_line_below_it() {
+        let svg = svg(&[Workload::Ask], &[Name::Ours], &Figures::default());
+        assert!(svg.contains("viewBox=\"0 0 580 "), "{svg}");
     }
 }

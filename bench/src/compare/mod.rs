@@ -85,6 +85,20 @@ fn measure(args: &CompareArgs, workload: Workload, contender: Name) -> Result<f6
     process::figure(&arguments)
 }
 
+/// What a reader of the table alone has to know.
+fn caption(args: &CompareArgs) -> String {
+    let sizes = if args.how.is_small() {
+        "The sizes are tiny, so these figures mean nothing. "
+    } else {
+        ""
+    };
+    format!(
+        "{sizes}Medians; rounds: {}, worker threads: {}. Smaller is better; a ratio above 1 is in favour of ours.\n",
+        args.rounds,
+        args.how.threads()
+    )
+}
+
 /// Prints the medians, and writes the table and the chart next to each other.
 fn publish(
     args: &CompareArgs,
@@ -92,7 +106,7 @@ fn publish(
     contenders: &[Name],
     figures: &Figures,
 ) -> Result<(), String> {
-    let table = table::markdown(workloads, contenders, figures);
+    let table = table::markdown(workloads, contenders, figures) + "\n" + &caption(args);
     if args.json {
         let medians = figures.medians(workloads, contenders);
         let json = serde_json::to_string_pretty(&medians).map_err(|error| error.to_string())?;

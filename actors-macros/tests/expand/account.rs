@@ -88,6 +88,7 @@ impl ::actors_core::Message for AccountMsg
 where
     for<'__a> AccountMsg: ::actors_core::__private::Carrier<'__a>,
 {
+    #[inline]
     fn variant(&self) -> &'static str {
         match self {
             Self::Deposit { .. } => "Deposit",
@@ -95,6 +96,7 @@ where
             Self::Audit { .. } => "Audit",
         }
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn ::actors_core::WayBack> {
         match self {
             Self::Deposit { reply, .. } => reply.way_back(),
@@ -219,6 +221,7 @@ where
 {
     type Msg = AccountMsg;
     type Ref = AccountRef;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: AccountMsg,

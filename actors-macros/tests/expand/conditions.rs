@@ -43,12 +43,14 @@ impl ::core::fmt::Debug for AccountMsg {
 #[cfg(feature = "bank")]
 #[automatically_derived]
 impl ::actors_core::Message for AccountMsg {
+    #[inline]
     fn variant(&self) -> &'static str {
         match self {
             #[cfg(unix)]
             Self::Sum { .. } => "Sum",
         }
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn ::actors_core::WayBack> {
         match self {
             #[cfg(unix)]
@@ -152,6 +154,7 @@ impl AccountRef<Account> {
 impl ::actors_core::Actor for Account {
     type Msg = AccountMsg;
     type Ref = AccountRef;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: AccountMsg,

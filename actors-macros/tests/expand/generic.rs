@@ -79,12 +79,14 @@ for CacheMsg<K, V, N>
 where
     V: Clone + Send + 'static,
 {
+    #[inline]
     fn variant(&self) -> &'static str {
         match self {
             Self::Put { .. } => "Put",
             Self::__Parameters(_, never) => match *never {}
         }
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn ::actors_core::WayBack> {
         match self {
             Self::Put { reply, .. } => reply.way_back(),
@@ -264,6 +266,7 @@ where
 {
     type Msg = CacheMsg<K, V, N>;
     type Ref = CacheRef<K, V, N>;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: CacheMsg<K, V, N>,

@@ -61,9 +61,11 @@ impl ::core::fmt::Debug for AccountMsg {
 }
 #[automatically_derived]
 impl ::actors_core::Message for AccountMsg {
+    #[inline]
     fn variant(&self) -> &'static str {
         match *self {}
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn ::actors_core::WayBack> {
         match *self {}
     }
@@ -139,6 +141,7 @@ impl AccountRef<Account> {}
 impl ::actors_core::Actor for Account {
     type Msg = AccountMsg;
     type Ref = AccountRef;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: AccountMsg,

@@ -48,11 +48,13 @@ impl ::core::fmt::Debug for AccountMsg {
 }
 #[automatically_derived]
 impl ::actors_core::Message for AccountMsg {
+    #[inline]
     fn variant(&self) -> &'static str {
         match self {
             Self::Balance { .. } => "Balance",
         }
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn ::actors_core::WayBack> {
         match self {
             Self::Balance { reply, .. } => reply.way_back(),
@@ -142,6 +144,7 @@ impl AccountRef<Account> {
 impl ::actors_core::Actor for Account {
     type Msg = AccountMsg;
     type Ref = AccountRef;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: AccountMsg,

@@ -45,11 +45,13 @@ impl crate::facade::Message for Order
 where
     for<'__a> Order: crate::facade::__private::Carrier<'__a>,
 {
+    #[inline]
     fn variant(&self) -> &'static str {
         match self {
             Self::Close { .. } => "Close",
         }
     }
+    #[inline]
     fn way_back(&self) -> ::core::option::Option<&dyn crate::facade::WayBack> {
         match self {
             Self::Close { reply, .. } => reply.way_back(),
@@ -140,6 +142,7 @@ where
 {
     type Msg = Order;
     type Ref = Clerk;
+    #[inline]
     fn receive<'a>(
         &'a mut self,
         msg: Order,

@@ -3,7 +3,8 @@
 //! It must cost nobody anything. So it is done only for a handler that was quick when it was last measured, of an actor that had
 //! nothing else to do, on a thread of the very runtime; never in a turn, where a worker has a queue for it; and never in an asker
 //! that has used up its share: the ask that takes the last of it waits for the other tasks although it has its answer. What turns
-//! out to be slow is dispatched from then on.
+//! out to be slow is dispatched from then on. And it is done for that handler, and for what was quick as well and came meanwhile:
+//! with another message, with a hook or a failure the actor goes on in a turn of its own.
 
 use std::future::Future;
 use std::pin::pin;

@@ -27,6 +27,7 @@ use super::stopping::order_end;
 impl<A: Actor> Life<A> {
     /// Finds out what is to be done about a failure, and begins to stop if that is it.
     pub(super) async fn judge(&mut self, failure: Failure) -> Judged {
+        self.leave_asker().await;
         self.look();
         if self.seen.is_stopping() {
             return Judged::Exit(Exit::Stop); // A failure while it stops changes nothing.

@@ -144,6 +144,7 @@ impl<A: Actor> Life<A> {
     pub(super) async fn wind_down(&mut self, born: Born<A>, exit: Exit) -> bool {
         let Born { state, ctx } = born;
         let mut state = Guarded::new(state);
+        self.leave_asker().await;
         if matches!(exit, Exit::Recall { .. }) {
             self.wait_for_turn().await;
         }

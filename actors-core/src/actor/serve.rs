@@ -86,14 +86,16 @@ impl<A: Actor> Life<A> {
     // through memory.
     #[inline(always)]
     pub(super) fn step<'a>(&'a mut self, born: &'a mut Born<A>) -> Option<Wait<'a, A>> {
-        if self.wants_a_look()
-            && let Some(exit) = self.look_around()
-        {
-            return Some(Wait::ready(Due::Exit(exit)));
+        if self.wants_a_look() {
+            if dispatch::runs_here() {
+                return Some(self.give_way());
+            }
+            if let Some(exit) = self.look_around() {
+                return Some(Wait::ready(Due::Exit(exit)));
+            }
         }
         if self.is_over() {
-            self.left = self.throughput();
-            return Some(self.pause(Pause::Turn));
+            return Some(self.give_way());
         }
         self.left -= 1;
         if self.has_signals {
@@ -147,9 +149,29 @@ impl<A: Actor> Life<A> {
     /// Says whether the turn has lasted long enough. One that begins handles messages before it looks at the clock, or it could
     /// give up its place for nothing.
     #[inline]
-    fn is_over(&self) -> bool {
+    fn is_over(&mut self) -> bool {
         self.left.is_multiple_of(CLOCK_EVERY)
-            && (self.left == 0 || (self.left < self.throughput() && dispatch::slice_is_over()))
+            && match self.left {
+                0 => !self.goes_on_here(),
+                left => left < self.throughput() && dispatch::slice_is_over(),
+            }
+    }
+
+    /// Says whether a turn that is given in passing goes on: with what was quick as well, if that is next. Whatever else came
+    /// meanwhile may hold the thread, and is none of the asker's business.
+    #[cold]
+    fn goes_on_here(&mut self) -> bool {
+        let pace = &self.cell.core.pace;
+        let goes_on = dispatch::runs_here()
+            && self.cell.mail.look_at_next(&self.burst, |next| match next {
+                None => true,
+                Some(Entry::Notice(_)) => false,
+                Some(Entry::Message(message)) => {
+                    pace.is_quick(Variant::of(message)) && dispatch::takes_one_more_here()
+                }
+            });
+        self.left = u32::from(goes_on);
+        goes_on
     }
 
     /// Waits for what comes next. An idle actor is small.
@@ -157,6 +179,20 @@ impl<A: Actor> Life<A> {
     fn rest(&mut self) -> Wait<'_, A> {
         self.burst.shrink();
         self.pause(Pause::Idle)
+    }
+
+    /// Lets others run; what is next begins a new turn.
+    fn give_way(&mut self) -> Wait<'_, A> {
+        self.left = self.throughput();
+        self.pause(Pause::Turn)
+    }
+
+    /// Goes on with a turn of its own, if this one is given in passing: what is about to come may take long, and the asker whose
+    /// thread it is has its answer.
+    pub(super) async fn leave_asker(&mut self) {
+        if dispatch::runs_here() {
+            self.give_way().await;
+        }
     }
 
     /// Gives up the thread.
@@ -173,7 +209,9 @@ impl<A: Actor> Life<A> {
     #[inline]
     fn after_pause(&mut self) {
         if self.cell.side.was_parked() {
-            self.left = self.throughput();
+            // In passing, no more is known than that its first message was quick.
+            let in_passing = dispatch::runs_here();
+            self.left = if in_passing { 1 } else { self.throughput() };
         }
     }
 

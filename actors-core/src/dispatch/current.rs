@@ -12,6 +12,9 @@ use super::turn::Turn;
 use super::worker::Desk;
 use super::{Runnable, Schedule, guarded, schedule};
 
+/// A turn that is given in passing has so many messages at most.
+const MOST_HERE: u8 = 8;
+
 thread_local! {
     static CURRENT: Current = const { Current::new() };
 }
@@ -23,8 +26,10 @@ struct Current {
     grave: RefCell<Option<VecDeque<Runnable>>>,
     /// What belongs to the actor whose turn it is.
     turn: Turn,
-    /// Whether this thread gives a turn in passing.
-    runs_here: Cell<bool>,
+    /// How many messages the turn that this thread gives in passing may still go on with; 0 if it gives none.
+    left_here: Cell<u8>,
+    /// Whether a worker was ever polled on this thread: then it is one of the runtime's own.
+    had_desk: Cell<bool>,
     /// How many it has given so; wraps.
     given_here: Cell<u8>,
 }
@@ -35,7 +40,8 @@ impl Current {
             desk: RefCell::new(None),
             grave: RefCell::new(None),
             turn: Turn::new(),
-            runs_here: Cell::new(false),
+            left_here: Cell::new(0),
+            had_desk: Cell::new(false),
             given_here: Cell::new(0),
         }
     }
@@ -49,7 +55,10 @@ pub(super) struct Lent<'a> {
 
 /// Lends the desk at `home` to this thread.
 pub(super) fn lend(home: &mut Option<Box<Desk>>) -> Lent<'_> {
-    let before = CURRENT.with(|current| current.desk.replace(home.take()));
+    let before = CURRENT.with(|current| {
+        current.had_desk.set(true);
+        current.desk.replace(home.take())
+    });
     Lent { home, before }
 }
 
@@ -81,13 +90,19 @@ pub(super) fn push_local(runnable: Runnable) {
     let _ = at_desk(|desk| desk.push(runnable));
 }
 
-/// Runs it on this thread, unless that is in a turn or a poll of a worker: those have a queue of their own, and must not be
-/// nested. Gives how many turns this thread has given so, modulo 256; `None` if it was scheduled instead.
+/// Runs it on this thread, unless that is in a turn or a poll of a worker, which have a queue of their own and must not be
+/// nested, or in a local task. Gives how many turns this thread has given so, modulo 256; `None` if it was scheduled instead.
 pub(crate) fn run_here(runnable: Runnable) -> Option<u8> {
     let is_free = CURRENT
         .try_with(|current| {
-            let is_free = current.desk.borrow().is_none() && !current.turn.has_actor();
-            is_free && !current.runs_here.replace(true)
+            let is_free = current.desk.borrow().is_none()
+                && !current.turn.has_actor()
+                && current.left_here.get() == 0
+                && !current.is_in_local_task();
+            if is_free {
+                current.left_here.set(MOST_HERE);
+            }
+            is_free
         })
         .unwrap_or(false);
     if !is_free {
@@ -96,7 +111,7 @@ pub(crate) fn run_here(runnable: Runnable) -> Option<u8> {
     }
     guarded("a turn", || runnable.run());
     CURRENT.with(|current| {
-        current.runs_here.set(false);
+        current.left_here.set(0);
         let given = current.given_here.get().wrapping_add(1);
         current.given_here.set(given);
         Some(given)
@@ -111,9 +126,22 @@ pub(crate) fn slice_is_over() -> bool {
     at_desk(Desk::slice_is_over).unwrap_or_else(runs_here)
 }
 
-fn runs_here() -> bool {
+/// Says whether this thread gives a turn in passing.
+#[inline]
+pub(crate) fn runs_here() -> bool {
     CURRENT
-        .try_with(|current| current.runs_here.get())
+        .try_with(|current| current.left_here.get() > 0)
+        .unwrap_or(false)
+}
+
+/// Takes one more message for the turn that this thread gives in passing. Says whether it may.
+pub(crate) fn takes_one_more_here() -> bool {
+    CURRENT
+        .try_with(|current| {
+            let left = current.left_here.get();
+            current.left_here.set(left.max(2) - 1);
+            left > 1
+        })
         .unwrap_or(false)
 }
 
@@ -141,6 +169,12 @@ pub(super) fn bury(runnables: VecDeque<Runnable>) {
 }
 
 impl Current {
+    /// Says whether this may be a task of a [`LocalSet`](tokio::task::LocalSet): those run on no thread of the runtime's own, and
+    /// there a handler could not call `block_in_place`, as it can on a worker.
+    fn is_in_local_task(&self) -> bool {
+        !self.had_desk.get() && tokio::task::try_id().is_some()
+    }
+
     fn next_to_bury(&self) -> Option<Runnable> {
         let mut grave = self.grave.borrow_mut();
         let next = grave.as_mut()?.pop_front();

@@ -68,7 +68,7 @@ use self::worker::Desk;
 use crate::panic;
 use crate::sync::Mutex;
 
-pub(crate) use self::current::{run_here, slice_is_over};
+pub(crate) use self::current::{run_here, runs_here, slice_is_over, takes_one_more_here};
 pub use self::runnable::Runnable;
 pub(crate) use self::runnable::{Activation, TaskInfo, schedule};
 pub(crate) use self::watchdog::Overseer;

@@ -299,6 +299,18 @@ impl<M, N: Notice, C, P> MailboxCell<M, N, C, P> {
         Take::Entry(entry)
     }
 
+    /// Looks at the entry that [`take`](Self::take) would give. The closure may run under the lock.
+    pub(crate) fn look_at_next<R>(
+        &self,
+        burst: &Burst<M, N>,
+        look: impl FnOnce(Option<&Entry<M, N>>) -> R,
+    ) -> R {
+        match burst.front() {
+            None => look(self.0.lock().queue.front()),
+            next => look(next),
+        }
+    }
+
     #[inline]
     fn take_queued(&self, side: &Side, burst: &mut Burst<M, N>) -> Take<M, N> {
         let mut inner = self.0.lock();

@@ -38,6 +38,10 @@ impl<M, N> Burst<M, N> {
         self.0.as_ref().is_none_or(|entries| entries.is_empty())
     }
 
+    pub(super) fn front(&self) -> Option<&Entry<M, N>> {
+        self.0.as_ref()?.front()
+    }
+
     fn len(&self) -> u32 {
         let len = self.0.as_ref().map_or(0, |entries| entries.len());
         u32::try_from(len).expect("a queue counts its entries in four bytes")
@@ -170,6 +174,10 @@ impl<M, N: Notice> Queue<M, N> {
         } else {
             self.rest.push(entry);
         }
+    }
+
+    pub(super) const fn front(&self) -> Option<&Entry<M, N>> {
+        self.first.as_ref()
     }
 
     #[inline]

@@ -234,11 +234,7 @@ fn ping_and_pong(policy: Supervision, restarts_on_failure: bool) {
         evidence.check();
         assert_eq!(evidence.begun.get(), 2 * GUESTS * PINGS);
         assert_eq!(Account::of(&system), evidence.account());
-        let expected = if restarts_on_failure {
-            evidence.panicked.get()
-        } else {
-            0
-        };
+        let expected = u64::from(restarts_on_failure) * evidence.panicked.get();
         assert_eq!(restarts, expected);
         assert_eq!(evidence.states_made.get(), GUESTS + expected);
     });
@@ -286,11 +282,7 @@ fn all_asks_end(policy: Supervision, restarts_on_failure: bool) {
         assert_eq!(evidence.begun.get(), GUESTS * PINGS + asks);
         assert_eq!(asks + party.in_circles.get(), GUESTS * PINGS);
         assert_eq!(party.turned_out.get(), 0);
-        let expected = if restarts_on_failure {
-            evidence.panicked.get()
-        } else {
-            0
-        };
+        let expected = u64::from(restarts_on_failure) * evidence.panicked.get();
         assert_eq!(restarts, expected);
         assert_eq!(evidence.states_made.get(), GUESTS + expected);
     });
